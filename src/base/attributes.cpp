@@ -1,0 +1,58 @@
+#include "base/attributes.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace ollie {
+namespace {
+
+template <typename T>
+std::optional<T> find(const Attributes& attributes, std::string_view name) {
+    auto found = attributes.find(name);
+    if (found == attributes.end()) return std::nullopt;
+    if (const T* value = std::get_if<T>(&found->second)) return *value;
+    return std::nullopt;
+}
+
+std::string number_text(double value) {
+    std::string text = fmt::format("{}", value);
+    if (text.find_first_of(".en") == std::string::npos) text += ".0";
+    return text;
+}
+
+struct Writer {
+    std::string operator()(int64_t value) const { return fmt::format("{}", value); }
+    std::string operator()(double value) const { return number_text(value); }
+    std::string operator()(const std::string& value) const { return fmt::format("\"{}\"", value); }
+    template <typename T>
+    std::string operator()(const std::vector<T>& values) const {
+        std::string text = "[";
+        for (const T& value : values) text += (text.size() > 1 ? ", " : "") + (*this)(value);
+        return text + "]";
+    }
+};
+
+}  // namespace
+
+std::optional<int64_t> find_int(const Attributes& a, std::string_view name) {
+    return find<int64_t>(a, name);
+}
+std::optional<double> find_float(const Attributes& a, std::string_view name) {
+    return find<double>(a, name);
+}
+std::optional<std::string> find_string(const Attributes& a, std::string_view name) {
+    return find<std::string>(a, name);
+}
+std::optional<std::vector<int64_t>> find_ints(const Attributes& a, std::string_view name) {
+    return find<std::vector<int64_t>>(a, name);
+}
+std::optional<std::vector<double>> find_floats(const Attributes& a, std::string_view name) {
+    return find<std::vector<double>>(a, name);
+}
+std::optional<std::vector<std::string>> find_strings(const Attributes& a, std::string_view name) {
+    return find<std::vector<std::string>>(a, name);
+}
+
+std::string to_text(const Attribute& attribute) { return std::visit(Writer{}, attribute); }
+
+}  // namespace ollie

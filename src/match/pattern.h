@@ -1,0 +1,93 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/error.h"
+#include "expr/node.h"
+
+/// Matching a definition against the meaning of a library call.
+///
+/// A pattern is a definition in the text form of expr/print.h in which extents are left out and
+/// integers may be free parameters `$name`; inputs are the names read:
+///
+///   Y[n, f, h, w] = sum[c, r, s] A[n, c, $sh*h + $dh*r - $ph, $sw*w + $dw*s - $pw | 0] * K[f, c, r, s]
+///
+/// An epilogue is whatever surrounds the contraction in the definition's body: it is split off
+/// first and given to the call's constraints as an expression of the contraction's value.
+namespace ollie::match {
+
+/// Measured peaks of the machine, for estimates: operations and bytes per second of all threads.
+struct Machine {
+    double flops = 2e11;
+    double memory_bandwidth = 4e10;
+    double cache_bandwidth = 1.5e11;  ///< Last-level cache.
+    int64_t cache_bytes = 32 << 20;
+    double call_seconds = 2e-6;       ///< Start of one call or kernel.
+    int threads = 2;
+};
+
+/// What a definition is to a contraction pattern: where each iterator occurs.
+enum class IteratorClass { Batch, Rows, Columns, Reduced };
+
+/// One difference between a definition and a target. Shown to people, ordered by, and removed by
+/// guided derivation.
+struct Mismatch {
+    enum class Kind {
+        NotThisForm,      ///< Not a reduction of a product of two reads, wrong monoid, ...
+        TooManyIterators, ///< In a class.
+        MissingIterator,  ///< In a class.
+        Order,
+        Stride,
+        Offset,
+        Range,
+        OutsideValue,
+        OperandLayout,
+        Type
+    };
+    Kind kind;
+    IteratorClass iterator_class = IteratorClass::Batch;
+    int operand = -1;  ///< Index of the operand; -1 for the result.
+    std::string text;
+};
+
+/// How a definition instantiates a pattern. Every pattern operand is bound to a tensor; pattern
+/// axes correspond one to one to the tensor's axes through `axis_of`.
+struct Operand {
+    std::string name;                  ///< In the pattern.
+    const expr::Tensor* tensor = nullptr;
+    std::vector<int> axis_of;          ///< Pattern axis -> axis of the tensor.
+};
+
+struct Binding {
+    const expr::Tensor* definition = nullptr;
+    int pattern = 0;                            ///< Which of the call's patterns.
+    std::map<std::string, int64_t> parameters;  ///< $name -> value
+    std::map<std::string, expr::Axis> iterators;///< Pattern iterator -> iterator of the definition.
+    std::vector<Operand> operands;
+    Operand result;
+    expr::Scalar core;      ///< The matched subexpression of the body.
+    /// The body with the core replaced by a read of `core_value`, an input of the result's shape;
+    /// just that read where there is no epilogue.
+    expr::Scalar epilogue;
+    const expr::Tensor* core_value = nullptr;
+    bool has_epilogue = false;
+
+    int64_t parameter(std::string_view name) const { return parameters.at(std::string(name)); }
+    int64_t extent(std::string_view iterator) const {
+        return iterators.at(std::string(iterator)).extent();
+    }
+};
+
+struct Pattern;  ///< Parsed.
+/// Errors: InternalError, since patterns are the project's own text.
+std::shared_ptr<const Pattern> parse_pattern(std::string_view text);
+
+using MatchResult = std::variant<Binding, std::vector<Mismatch>>;
+MatchResult match(const expr::Tensor* definition, const Pattern&);
+
+}  // namespace ollie::match

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "program/program.h"
+#include "tensor/host_array.h"
+
+/// Runs programs. Needs neither Halide nor protobuf.
+namespace ollie::runtime {
+
+/// A program prepared to run: code loaded from memory, constants packed, one arena.
+/// `run` allocates nothing and is not reentrant; use one session per concurrent caller.
+class Session {
+public:
+    /// Errors: UserError where the program's code is for another machine.
+    explicit Session(std::shared_ptr<const program::Program>);
+    ~Session();
+    Session(Session&&) noexcept;
+
+    const program::Program& program() const;
+    /// Pointers to row-major input and output tensors in the program's order; 64-byte alignment is
+    /// not required.
+    void run(std::span<const void* const> inputs, std::span<void* const> outputs);
+    std::vector<HostArray> run(std::span<const HostArray> inputs);
+    /// Seconds of each step of one run.
+    std::vector<double> profile(std::span<const HostArray> inputs);
+    /// The library's implementation name of each step, empty for kernels.
+    std::vector<std::string> implementations() const;
+    int64_t arena_bytes() const;
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+/// The compiled file: header (JSON), constants, code, trails, device key, checksum. Written to a
+/// temporary name, synced and renamed: a reader never sees a part of it.
+/// Errors: UserError with the path (not a compiled file, checksum, version, disk).
+void save(const program::Program&, const std::filesystem::path&);
+program::Program load(const std::filesystem::path&);
+/// True if the file begins like a compiled file.
+bool is_compiled_file(const std::filesystem::path&);
+
+/// What compiled code depends on: processor features, library versions.
+std::string device_key();
+
+}  // namespace ollie::runtime
