@@ -39,8 +39,9 @@
 /// monoid's identity. a - b is a + -1 * b, and a / b is a * reciprocal(b).
 ///
 /// Nodes are immutable, owned by an Arena and interned there: equal structure is equal address.
-/// Handles (Index, Scalar, ...) are pointers with value semantics. Iterators are symbols: two
-/// binders never share one. Tensors are not interned; `key` (canonical.h) compares them.
+/// Handles (Index, Scalar, ...) are pointers with value semantics. Iterators are symbols; within one
+/// definition two binders never share one, other definitions may use the same symbols again.
+/// Tensors are not interned; `key` (canonical.h) compares them.
 namespace ollie::expr {
 
 class Arena;
@@ -196,10 +197,10 @@ struct ScalarNode {
     bool has_outside = false;             ///< Read
     double constant = 0;                  ///< Constant: the value. Read: the value outside.
     const Tensor* tensor = nullptr;       ///< Read
-    std::vector<Index> indices;           ///< Read: one per axis. Number: one.
-    Predicate predicate;                  ///< Select
-    std::vector<Axis> axes;               ///< Reduce
-    std::vector<Scalar> operands;         ///< Add, Mul, Function, Select (then, else), Reduce, Cast
+    std::vector<Index> indices = {};           ///< Read: one per axis. Number: one.
+    Predicate predicate = {};                  ///< Select
+    std::vector<Axis> axes = {};               ///< Reduce
+    std::vector<Scalar> operands = {};         ///< Add, Mul, Function, Select (then, else), Reduce, Cast
 };
 
 enum class TensorKind : uint8_t { Input, Weight, Definition };
