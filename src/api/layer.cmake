@@ -1,0 +1,1 @@
+ollie_link(nlohmann_json::nlohmann_json)

@@ -1,0 +1,1 @@
+ollie_link(OpenMP::OpenMP_CXX)

@@ -1,0 +1,1 @@
+ollie_link(CLI11::CLI11 nlohmann_json::nlohmann_json)

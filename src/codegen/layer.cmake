@@ -1,0 +1,1 @@
+ollie_link(Halide::Halide)

@@ -1,0 +1,1 @@
+ollie_link(onnx_proto)

@@ -1,0 +1,2 @@
+# The tuning database.
+ollie_link(SQLite::SQLite3 nlohmann_json::nlohmann_json)
