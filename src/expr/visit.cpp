@@ -180,7 +180,7 @@ Scalar with_operands(Scalar s, std::vector<Scalar> operands) {
     }
 }
 
-Scalar with_indices(Scalar s, const std::function<Index(Index)>& change) {
+Scalar with_changed_indices(Scalar s, const std::function<Index(Index)>& change) {
     Arena& arena = *s->arena;
     if (s->kind == ScalarKind::Select) {
         Predicate predicate = rebuild(s->predicate, change);
@@ -192,8 +192,7 @@ Scalar with_indices(Scalar s, const std::function<Index(Index)>& change) {
     for (Index index : s->indices) indices.push_back(change(index));
     if (indices == s->indices) return s;
     if (s->kind == ScalarKind::Number) return arena.number(indices.front());
-    return arena.read(s->tensor, std::move(indices),
-                      s->has_outside ? std::optional(s->constant) : std::nullopt);
+    return with_indices(s, std::move(indices));
 }
 
 /// Bottom-up rewriting with a memo, since equal subtrees are one node.
@@ -229,7 +228,7 @@ Scalar rewrite(Scalar scalar, const std::function<Scalar(Scalar)>& change) {
 }
 
 Scalar rewrite_indices(Scalar scalar, const std::function<Index(Index)>& change) {
-    return rewrite(scalar, [&](Scalar s) { return with_indices(s, change); });
+    return rewrite(scalar, [&](Scalar s) { return with_changed_indices(s, change); });
 }
 
 Scalar substitute(Scalar scalar, const Substitution& substitution) {
@@ -259,32 +258,83 @@ Scalar body_at(const Tensor* definition, const std::vector<Index>& indices) {
     return substitute(with_fresh_reductions(definition->body), substitution);
 }
 
-Expr replace(const Expr& expr, const std::map<const Tensor*, const Tensor*>& replacements) {
-    std::map<const Tensor*, const Tensor*> current;
-    auto now = [&](const Tensor* tensor) {
-        auto found = current.find(tensor);
-        return found == current.end() ? tensor : found->second;
-    };
-    std::function<const Tensor*(const Tensor*)> visit = [&](const Tensor* tensor) -> const Tensor* {
-        if (current.contains(tensor)) return current[tensor];
-        auto replaced = replacements.find(tensor);
+namespace {
+
+/// Rebuilds all consumers of changed tensors, bottom-up.
+class Rebuilder {
+public:
+    explicit Rebuilder(std::map<const Tensor*, const Tensor*> replaced)
+        : current_(std::move(replaced)) {}
+
+    /// Reads of `tensor` become `change(read)` instead of reads of its replacement.
+    void change_reads_of(const Tensor* tensor, const ReadChange& change) {
+        changed_ = tensor;
+        change_ = &change;
+    }
+
+    const Tensor* operator()(const Tensor* tensor) {
+        auto found = current_.find(tensor);
+        if (found != current_.end()) return found->second;
         const Tensor* result = tensor;
-        if (replaced != replacements.end() && replaced->second != tensor) {
-            result = replaced->second;
-        } else if (tensor->is_definition()) {
-            for (const Tensor* source : sources_of(tensor)) visit(source);
-            Scalar body = rewrite(tensor->body, [&](Scalar s) {
-                if (s->kind != ScalarKind::Read || now(s->tensor) == s->tensor) return s;
-                return s->arena->read(now(s->tensor), s->indices,
-                                      s->has_outside ? std::optional(s->constant) : std::nullopt);
-            });
+        if (tensor->is_definition()) {
+            for (const Tensor* source : sources_of(tensor)) (*this)(source);
+            Scalar body = rewrite(tensor->body, [&](Scalar s) { return rebuilt_read(s); });
             if (body != tensor->body) result = with_body(tensor, body);
         }
-        return current[tensor] = result;
-    };
+        return current_[tensor] = result;
+    }
+
+private:
+    Scalar rebuilt_read(Scalar s) {
+        if (s->kind != ScalarKind::Read) return s;
+        if (s->tensor == changed_) return (*change_)(s);
+        auto found = current_.find(s->tensor);
+        if (found == current_.end() || found->second == s->tensor) return s;
+        return s->arena->read(found->second, s->indices, outside_of(s));
+    }
+
+    std::map<const Tensor*, const Tensor*> current_;
+    const Tensor* changed_ = nullptr;
+    const ReadChange* change_ = nullptr;
+};
+
+}  // namespace
+
+Expr replace(const Expr& expr, const std::map<const Tensor*, const Tensor*>& replacements) {
+    Rebuilder rebuild(replacements);
     Expr result{expr.arena, {}};
-    for (const Tensor* output : expr.outputs) result.outputs.push_back(visit(output));
+    for (const Tensor* output : expr.outputs) result.outputs.push_back(rebuild(output));
     return result;
+}
+
+Expr change_reads(const Expr& expr, const Tensor* tensor, const ReadChange& change,
+                  const Tensor* output) {
+    std::map<const Tensor*, const Tensor*> unchanged{{tensor, tensor}};
+    Rebuilder rebuild(std::move(unchanged));
+    rebuild.change_reads_of(tensor, change);
+    Expr result{expr.arena, {}};
+    for (const Tensor* old : expr.outputs) {
+        CHECK(old != tensor || output != nullptr, "{} is an output", tensor->name);
+        result.outputs.push_back(old == tensor ? output : rebuild(old));
+    }
+    return result;
+}
+
+Scalar with_indices(Scalar read, std::vector<Index> indices) {
+    return read->arena->read(read->tensor, std::move(indices), outside_of(read));
+}
+
+std::optional<double> outside_of(Scalar read) {
+    return read->has_outside ? std::optional(read->constant) : std::nullopt;
+}
+
+std::string unused_name(const Expr& expr, const std::string& stem) {
+    std::set<std::string> taken;
+    for (const Tensor* tensor : tensors_of(expr)) taken.insert(tensor->name);
+    std::string name = stem;
+    for (int suffix = 2; taken.contains(name); ++suffix)
+        name = stem + "_" + std::to_string(suffix);
+    return name;
 }
 
 const Tensor* with_body(const Tensor* tensor, Scalar body) {
@@ -391,8 +441,7 @@ private:
         switch (s->kind) {
             case ScalarKind::Constant: return arena_.constant_scalar(s->constant);
             case ScalarKind::Read:
-                return arena_.read(tensor(s->tensor), std::move(indices),
-                                   s->has_outside ? std::optional(s->constant) : std::nullopt);
+                return arena_.read(tensor(s->tensor), std::move(indices), outside_of(s));
             case ScalarKind::Number: return arena_.number(indices.front());
             case ScalarKind::Add: return arena_.add(scalars(s->operands));
             case ScalarKind::Mul: return arena_.mul(scalars(s->operands));

@@ -47,6 +47,19 @@ Scalar body_at(const Tensor* definition, const std::vector<Index>& indices);
 /// The Expr in which each tensor of `replacements` is replaced; consumers are rebuilt, names,
 /// origins and pins kept. A replacement has the same domain as what it replaces or a larger one.
 Expr replace(const Expr&, const std::map<const Tensor*, const Tensor*>& replacements);
+/// The Expr in which every read of `tensor` is replaced by `change(read)`, which may read other
+/// tensors instead; consumers are rebuilt. Where `tensor` is an output itself, `output` takes its
+/// place (null: `tensor` must not be an output).
+using ReadChange = std::function<Scalar(Scalar read)>;
+Expr change_reads(const Expr&, const Tensor* tensor, const ReadChange& change,
+                  const Tensor* output = nullptr);
+
+/// The read with other indices, same tensor and outside value.
+Scalar with_indices(Scalar read, std::vector<Index> indices);
+std::optional<double> outside_of(Scalar read);
+/// A name for a new definition that no tensor of the Expr has: `stem`, then stem_2, stem_3, ...
+std::string unused_name(const Expr&, const std::string& stem);
+
 /// A definition like `tensor` with another body (and axes).
 const Tensor* with_body(const Tensor* tensor, Scalar body);
 const Tensor* with_body(const Tensor* tensor, std::vector<Axis> axes, Scalar body);

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <vector>
+
+#include "expr/build.h"
+#include "expr/range.h"
+#include "expr/visit.h"
+
+/// What rules need to know about a definition.
+namespace ollie::derive {
+
+/// Ranges of all iterators of the definition: of its traversal and of every reduction inside.
+expr::Ranges scope_of(const expr::Tensor* definition);
+/// Every reduction of the body with this monoid, innermost first, each node once.
+std::vector<expr::Scalar> reductions_of(expr::Scalar body, expr::Monoid);
+/// Depends on constants only: reads nothing but weights and definitions that do likewise.
+bool is_weight_only(expr::Scalar);
+bool is_weight_only(const expr::Tensor*);
+bool is_output(const expr::Expr&, const expr::Tensor*);
+
+/// Gives every read that cannot be proved to be inside the outside value 0. For elements that a
+/// larger box adds and nobody reads.
+expr::Scalar with_guarded_reads(expr::Scalar body, const expr::Ranges&);
+
+/// Every distinct index of the reads of the body, and every quotient inside them.
+std::vector<expr::Index> accesses_of(expr::Scalar body);
+/// The scalar with every occurrence of the index expression `from`, whole or as a term, replaced.
+expr::Scalar abstract(expr::Scalar body, expr::Index from, expr::Index to);
+
+/// The reads of `tensor` anywhere in the Expr all lie inside on this axis.
+bool always_read_inside(const expr::Expr&, const expr::Tensor* tensor, size_t axis);
+
+/// `old` replaced by `replacement` in the body, all occurrences of that node.
+expr::Scalar replace_node(expr::Scalar body, expr::Scalar old, expr::Scalar replacement);
+/// The Expr in which one definition has another body.
+expr::Expr with_new_body(const expr::Expr&, const expr::Tensor* definition, expr::Scalar body);
+
+/// The definition whose name and id a site means; checks that it is still there.
+std::string text(const std::vector<expr::Axis>&);
+
+}  // namespace ollie::derive
