@@ -103,6 +103,67 @@ Expr with_new_body(const Expr& expr, const Tensor* definition, Scalar body) {
     return replace(expr, {{definition, with_body(definition, body)}});
 }
 
+bool has_zero_outside(const Expr& expr, const Tensor* tensor) {
+    for (const Tensor* consumer : definitions_of(expr))
+        for (Scalar read : reads_of(consumer->body))
+            if (read->tensor == tensor && read->has_outside && read->constant != 0) return false;
+    return true;
+}
+
+bool is_guarded(Scalar s) {
+    return s->kind == ScalarKind::Select && s->operands[1]->kind == ScalarKind::Constant &&
+           s->operands[1]->constant == 0;
+}
+
+std::vector<Predicate> conjuncts(Predicate p) {
+    return p->kind == PredicateKind::And ? p->operands : std::vector<Predicate>{p};
+}
+
+bool is_plain_read(Scalar s) {
+    if (s->kind != ScalarKind::Read || s->has_outside) return false;
+    std::set<Iterator> seen;
+    return std::all_of(s->indices.begin(), s->indices.end(), [&](Index index) {
+        auto iterator = as_iterator(index);
+        return iterator && seen.insert(*iterator).second;
+    });
+}
+
+std::optional<Scalar> with_zero_beyond(Scalar product, const Axis& r) {
+    std::vector<Scalar> factors =
+        product->kind == ScalarKind::Mul ? product->operands : std::vector<Scalar>{product};
+    for (Scalar& factor : factors) {
+        if (factor->kind != ScalarKind::Read || (factor->has_outside && factor->constant != 0))
+            continue;
+        for (size_t i = 0; i < factor->indices.size(); ++i) {
+            const Axis& axis = factor->tensor->axes[i];
+            if (as_iterator(factor->indices[i]) != r.iterator || axis.lo != r.lo ||
+                axis.hi != r.hi)
+                continue;
+            factor = factor->arena->read(factor->tensor, factor->indices, 0);
+            return product->arena->mul(factors);
+        }
+    }
+    return std::nullopt;
+}
+
+Scalar extracted(const Expr& expr, Scalar part, const Ranges& ranges, const std::string& name,
+                 ElementType type, const Origin& origin) {
+    Arena& arena = *expr.arena;
+    std::vector<Axis> axes;
+    std::vector<Index> at;
+    Substitution renaming;
+    for (Iterator iterator : free_iterators(part)) {
+        Interval interval = ranges.of(iterator);
+        axes.push_back({arena.iterator(iterator->name), interval.lo, interval.hi + 1});
+        renaming[iterator] = index_of(axes.back().iterator);
+        at.push_back(index_of(iterator));
+    }
+    const Tensor* stored =
+        arena.define(unused_name(expr, name), type, axes,
+                     substitute(with_fresh_reductions(part), renaming), origin, true);
+    return arena.read(stored, std::move(at));
+}
+
 std::string text(const std::vector<Axis>& axes) {
     std::string result;
     for (const Axis& axis : axes) result += (result.empty() ? "" : ", ") + axis.iterator->name;

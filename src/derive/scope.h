@@ -35,7 +35,22 @@ expr::Scalar replace_node(expr::Scalar body, expr::Scalar old, expr::Scalar repl
 /// The Expr in which one definition has another body.
 expr::Expr with_new_body(const expr::Expr&, const expr::Tensor* definition, expr::Scalar body);
 
-/// The definition whose name and id a site means; checks that it is still there.
+/// No read of the tensor has an outside value other than 0.
+bool has_zero_outside(const expr::Expr&, const expr::Tensor* tensor);
+/// select(p, a, 0)
+bool is_guarded(expr::Scalar);
+/// The operands of an And; the predicate itself if it is none.
+std::vector<expr::Predicate> conjuncts(expr::Predicate);
+/// The indices are distinct iterators.
+bool is_plain_read(expr::Scalar);
+/// The product's factor that is read at just r over the same range gets the outside value 0, so
+/// that the product is 0 beyond r's range; nothing if there is no such factor.
+std::optional<expr::Scalar> with_zero_beyond(expr::Scalar product, const expr::Axis& r);
+/// A new pinned definition over the free iterators of the part, and the read that stands for it.
+expr::Scalar extracted(const expr::Expr&, expr::Scalar part, const expr::Ranges&,
+                       const std::string& name, ElementType, const expr::Origin&);
+
+/// "c, r, s"
 std::string text(const std::vector<expr::Axis>&);
 
 }  // namespace ollie::derive
