@@ -1,11 +1,11 @@
 #pragma once
 
-#include <fmt/format.h>
-
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <variant>
+
+#include <fmt/format.h>
 
 /// The three kinds of error, and no fourth.
 ///
@@ -75,11 +75,11 @@ template <typename... Args>
 }  // namespace ollie
 
 /// CHECK(condition) or CHECK(condition, "format {}", value): a bug if false, in every build.
-#define CHECK(condition, ...)                                                        \
-    do {                                                                             \
-        if (!(condition)) [[unlikely]]                                               \
-            ::ollie::check_failed(#condition, __FILE__, __LINE__,                    \
-                                  ::ollie::detail_text(__VA_ARGS__));                \
+#define CHECK(condition, ...)                                         \
+    do {                                                              \
+        if (!(condition)) [[unlikely]]                                \
+            ::ollie::check_failed(#condition, __FILE__, __LINE__,     \
+                                  ::ollie::detail_text(__VA_ARGS__)); \
     } while (false)
 
 namespace ollie {

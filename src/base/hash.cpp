@@ -1,8 +1,8 @@
 #include "base/hash.h"
 
-#include <fmt/format.h>
-
 #include <bit>
+
+#include <fmt/format.h>
 
 namespace ollie {
 

@@ -1,9 +1,9 @@
 #include "base/parallel.h"
 
-#include <omp.h>
-
 #include <exception>
 #include <mutex>
+
+#include <omp.h>
 
 namespace ollie {
 

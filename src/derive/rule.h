@@ -6,7 +6,8 @@
 #include "base/error.h"
 #include "expr/node.h"
 
-/// A rule: one file in derive/rules/. From this object alone come the search's table, `ollie rules`,
+/// A rule: one file in derive/rules/. From this object alone come the search's table, `ollie
+/// rules`,
 /// --disable-rule, docs/rules.md, the golden, identity and fuzz tests, and the hit counts.
 namespace ollie::derive {
 
@@ -14,16 +15,16 @@ namespace ollie::derive {
 /// nothing that yields the new expression or the reason why not.
 struct Site {
     const expr::Tensor* definition = nullptr;
-    std::string place;       ///< "Y: sum[c, r, s]"
-    std::string parameters;  ///< "split {r, s} from {c}"
+    std::string place;            ///< "Y: sum[c, r, s]"
+    std::string parameters;       ///< "split {r, s} from {c}"
     std::vector<int64_t> values;  ///< Rule-specific encoding of place and parameters.
 };
 
 struct Example {
-    std::string before;                 ///< Text form of an Expr.
-    std::string parameters;             ///< Which site: its `parameters` text; empty: the first.
-    std::string after;                  ///< Text, or empty for a refusal:
-    std::string refusal;                ///< the reason must contain this.
+    std::string before;      ///< Text form of an Expr.
+    std::string parameters;  ///< Which site: its `parameters` text; empty: the first.
+    std::string after;       ///< Text, or empty for a refusal:
+    std::string refusal;     ///< the reason must contain this.
 };
 
 struct Rule {
@@ -33,7 +34,7 @@ struct Rule {
     std::string pays;        ///< Why it is there.
     /// What it does to NaN and inf: "exact" or a sentence.
     std::string nonfinite;
-    int depth_cost = 1;      ///< 0: normalization, applied eagerly by search.
+    int depth_cost = 1;  ///< 0: normalization, applied eagerly by search.
     /// All sites at which the rule may be tried, parameters drawn from the expression.
     std::vector<Site> (*sites)(const expr::Expr&);
     OrRefusal<expr::Expr> (*apply)(const expr::Expr&, const Site&);

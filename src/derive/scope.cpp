@@ -75,8 +75,7 @@ Scalar abstract(Scalar body, Index from, Index to) {
         if (from->terms.size() != 1 || from->constant != 0 || from->terms[0].coefficient != 1)
             return index;
         for (const Term& term : index->terms)
-            if (term.atom == from->terms[0].atom)
-                return index + (to - from) * term.coefficient;
+            if (term.atom == from->terms[0].atom) return index + (to - from) * term.coefficient;
         return index;
     });
 }
@@ -136,8 +135,7 @@ std::optional<Scalar> with_zero_beyond(Scalar product, const Axis& r) {
             continue;
         for (size_t i = 0; i < factor->indices.size(); ++i) {
             const Axis& axis = factor->tensor->axes[i];
-            if (as_iterator(factor->indices[i]) != r.iterator || axis.lo != r.lo ||
-                axis.hi != r.hi)
+            if (as_iterator(factor->indices[i]) != r.iterator || axis.lo != r.lo || axis.hi != r.hi)
                 continue;
             factor = factor->arena->read(factor->tensor, factor->indices, 0);
             return product->arena->mul(factors);

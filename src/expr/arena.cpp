@@ -305,11 +305,16 @@ Predicate Arena::disjunction(std::vector<Predicate> operands) {
 
 Predicate Arena::negation(Predicate p) {
     switch (p->kind) {
-        case PredicateKind::True: return truth(false);
-        case PredicateKind::False: return truth(true);
-        case PredicateKind::Not: return p->operands.front();
-        case PredicateKind::NonNegative: return non_negative(-p->index - 1);
-        default: break;
+        case PredicateKind::True:
+            return truth(false);
+        case PredicateKind::False:
+            return truth(true);
+        case PredicateKind::Not:
+            return p->operands.front();
+        case PredicateKind::NonNegative:
+            return non_negative(-p->index - 1);
+        default:
+            break;
     }
     PredicateNode node{0, this, PredicateKind::Not, {}, {p}};
     return Predicate(impl_->predicates.intern(std::move(node), impl_->bytes));
@@ -412,8 +417,16 @@ Scalar Arena::cast(ElementType type, Scalar operand) {
 const Tensor* Arena::input(std::string name, ElementType type, const Shape& shape) {
     std::vector<Axis> axes;
     for (int64_t extent : shape) axes.push_back({iterator("i"), 0, extent});
-    impl_->tensors.push_back({static_cast<uint32_t>(impl_->tensors.size()), this, TensorKind::Input,
-                              std::move(name), type, std::move(axes), {}, nullptr, false, {}});
+    impl_->tensors.push_back({static_cast<uint32_t>(impl_->tensors.size()),
+                              this,
+                              TensorKind::Input,
+                              std::move(name),
+                              type,
+                              std::move(axes),
+                              {},
+                              nullptr,
+                              false,
+                              {}});
     impl_->bytes += sizeof(Tensor);
     return &impl_->tensors.back();
 }

@@ -50,9 +50,9 @@ int64_t coefficient(Index index, Iterator iterator) {
 bool uses(Index index, Iterator iterator) {
     for (const Term& term : index->terms) {
         const AtomNode& atom = *term.atom;
-        if (atom.kind == AtomKind::Iterator ? atom.iterator == iterator
-                                            : uses(atom.a, iterator) ||
-                                                  (atom.b && uses(atom.b, iterator)))
+        if (atom.kind == AtomKind::Iterator
+                ? atom.iterator == iterator
+                : uses(atom.a, iterator) || (atom.b && uses(atom.b, iterator)))
             return true;
     }
     return false;
@@ -87,9 +87,7 @@ Scalar operator-(Scalar a) {
     return a->arena->mul({a->arena->constant_scalar(-1), a});
 }
 Scalar operator-(Scalar a, Scalar b) { return a + -b; }
-Scalar operator/(Scalar a, Scalar b) {
-    return a * a->arena->function(Function::Reciprocal, {b});
-}
+Scalar operator/(Scalar a, Scalar b) { return a * a->arena->function(Function::Reciprocal, {b}); }
 Scalar operator+(Scalar a, double b) { return a + a->arena->constant_scalar(b); }
 Scalar operator*(Scalar a, double b) { return a * a->arena->constant_scalar(b); }
 Scalar max(Scalar a, Scalar b) { return a->arena->function(Function::Max, {a, b}); }
@@ -101,10 +99,14 @@ Scalar sum(std::vector<Axis> axes, Scalar body) {
 
 double identity(Monoid monoid) {
     switch (monoid) {
-        case Monoid::Sum: return 0;
-        case Monoid::Prod: return 1;
-        case Monoid::Max: return -std::numeric_limits<double>::infinity();
-        case Monoid::Min: return std::numeric_limits<double>::infinity();
+        case Monoid::Sum:
+            return 0;
+        case Monoid::Prod:
+            return 1;
+        case Monoid::Max:
+            return -std::numeric_limits<double>::infinity();
+        case Monoid::Min:
+            return std::numeric_limits<double>::infinity();
     }
     CHECK(false);
 }

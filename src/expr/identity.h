@@ -14,10 +14,10 @@ namespace ollie::expr {
 enum class Verdict { Equal, Different, Undecided };
 
 struct IdentityOptions {
-    int draws = 4;            ///< For polynomials.
-    int branching_draws = 16; ///< Where data decide branches; special patterns among them.
-    int64_t points = 256;     ///< Points per output and draw at most; small tensors exhaustively.
-    double seconds = 20;      ///< Undecided when exceeded.
+    int draws = 4;             ///< For polynomials.
+    int branching_draws = 16;  ///< Where data decide branches; special patterns among them.
+    int64_t points = 256;      ///< Points per output and draw at most; small tensors exhaustively.
+    double seconds = 20;       ///< Undecided when exceeded.
     uint64_t seed = 1;
 };
 
@@ -30,6 +30,7 @@ struct IdentityReport {
 
 /// Compares outputs by position. Inputs and weights correspond by name. Weights are hashed inputs
 /// unless one side holds values that the other lacks.
-IdentityReport test_identity(const Expr& original, const Expr& derived, const IdentityOptions& = {});
+IdentityReport test_identity(const Expr& original, const Expr& derived,
+                             const IdentityOptions& = {});
 
 }  // namespace ollie::expr

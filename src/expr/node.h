@@ -22,11 +22,10 @@
 ///   Scalar     ::= constant                                       an exact double, +-inf, nan
 ///                | Tensor [Index, ...] (| outside)?               a read
 ///                | number(Index)                                  an index as a value
-///                | Scalar + Scalar ... | Scalar * Scalar ...      n-ary, in the order of evaluation
-///                | function(Scalar, ...)
-///                | select(Predicate, Scalar, Scalar)              by position
-///                | monoid[iterator : lo..hi, ...] Scalar          a reduction
-///                | cast type (Scalar)
+///                | Scalar + Scalar ... | Scalar * Scalar ...      n-ary, in the order of
+///                evaluation | function(Scalar, ...) | select(Predicate, Scalar, Scalar) by
+///                position | monoid[iterator : lo..hi, ...] Scalar          a reduction | cast type
+///                (Scalar)
 ///   Index      ::= integer + sum of integer * Atom                always in this linear form
 ///   Atom       ::= iterator | Index div k | min(Index, Index) | max(Index, Index) | table[Index]
 ///   Predicate  ::= true | false | Index >= 0 | Index == 0 | and | or | not
@@ -39,8 +38,8 @@
 /// monoid's identity. a - b is a + -1 * b, and a / b is a * reciprocal(b).
 ///
 /// Nodes are immutable, owned by an Arena and interned there: equal structure is equal address.
-/// Handles (Index, Scalar, ...) are pointers with value semantics. Iterators are symbols; within one
-/// definition two binders never share one, other definitions may use the same symbols again.
+/// Handles (Index, Scalar, ...) are pointers with value semantics. Iterators are symbols; within
+/// one definition two binders never share one, other definitions may use the same symbols again.
 /// Tensors are not interned; `key` (canonical.h) compares them.
 namespace ollie::expr {
 
@@ -197,10 +196,10 @@ struct ScalarNode {
     bool has_outside = false;             ///< Read
     double constant = 0;                  ///< Constant: the value. Read: the value outside.
     const Tensor* tensor = nullptr;       ///< Read
-    std::vector<Index> indices = {};           ///< Read: one per axis. Number: one.
-    Predicate predicate = {};                  ///< Select
-    std::vector<Axis> axes = {};               ///< Reduce
-    std::vector<Scalar> operands = {};         ///< Add, Mul, Function, Select (then, else), Reduce, Cast
+    std::vector<Index> indices = {};      ///< Read: one per axis. Number: one.
+    Predicate predicate = {};             ///< Select
+    std::vector<Axis> axes = {};          ///< Reduce
+    std::vector<Scalar> operands = {};    ///< Add, Mul, Function, Select (then, else), Reduce, Cast
 };
 
 enum class TensorKind : uint8_t { Input, Weight, Definition };

@@ -28,7 +28,8 @@ Interval intersection(Interval x, Interval y) {
 
 Interval interval_of(const AtomNode& atom, const Ranges& ranges) {
     switch (atom.kind) {
-        case AtomKind::Iterator: return ranges.of(atom.iterator);
+        case AtomKind::Iterator:
+            return ranges.of(atom.iterator);
         case AtomKind::FloorDiv: {
             Interval a = expr::interval_of(atom.a, ranges);
             return {floor_quotient(a.lo, atom.divisor), floor_quotient(a.hi, atom.divisor)};
@@ -150,7 +151,8 @@ Index simplify_atom(const Term& term, const Ranges& ranges) {
             if (difference.lo >= 0) return is_min ? b : a;
             return is_min ? arena.min(a, b) : arena.max(a, b);
         }
-        case AtomKind::Table: return arena.table(atom.table, simplify(atom.a, ranges));
+        case AtomKind::Table:
+            return arena.table(atom.table, simplify(atom.a, ranges));
     }
     CHECK(false);
 }
@@ -172,8 +174,10 @@ Index simplify(Index index, const Ranges& ranges) {
 
 std::optional<bool> decide(Predicate p, const Ranges& ranges) {
     switch (p->kind) {
-        case PredicateKind::True: return true;
-        case PredicateKind::False: return false;
+        case PredicateKind::True:
+            return true;
+        case PredicateKind::False:
+            return false;
         case PredicateKind::NonNegative: {
             Interval interval = interval_of(p->index, ranges);
             if (interval.lo >= 0) return true;
@@ -224,8 +228,10 @@ Predicate simplify(Predicate p, const Ranges& ranges) {
     if (is_empty(ranges)) return p;
     if (auto value = decide(p, ranges)) return arena.truth(*value);
     switch (p->kind) {
-        case PredicateKind::NonNegative: return arena.non_negative(simplify(p->index, ranges));
-        case PredicateKind::Zero: return arena.zero(simplify(p->index, ranges));
+        case PredicateKind::NonNegative:
+            return arena.non_negative(simplify(p->index, ranges));
+        case PredicateKind::Zero:
+            return arena.zero(simplify(p->index, ranges));
         case PredicateKind::And:
         case PredicateKind::Or:
         case PredicateKind::Not: {
@@ -235,7 +241,8 @@ Predicate simplify(Predicate p, const Ranges& ranges) {
             if (p->kind == PredicateKind::Or) return arena.disjunction(std::move(operands));
             return arena.negation(operands.front());
         }
-        default: return p;
+        default:
+            return p;
     }
 }
 

@@ -69,15 +69,24 @@ public:
 
     Scalar operator()(Scalar s) {
         switch (s->kind) {
-            case ScalarKind::Constant: return s;
-            case ScalarKind::Read: return read(s);
-            case ScalarKind::Number: return s->arena->number(simplify(s->indices[0], ranges_));
-            case ScalarKind::Add: return sum(s);
-            case ScalarKind::Mul: return product(s);
-            case ScalarKind::Function: return function(s);
-            case ScalarKind::Select: return select(s);
-            case ScalarKind::Reduce: return reduce(s);
-            case ScalarKind::Cast: return s->arena->cast(s->type, (*this)(s->operands[0]));
+            case ScalarKind::Constant:
+                return s;
+            case ScalarKind::Read:
+                return read(s);
+            case ScalarKind::Number:
+                return s->arena->number(simplify(s->indices[0], ranges_));
+            case ScalarKind::Add:
+                return sum(s);
+            case ScalarKind::Mul:
+                return product(s);
+            case ScalarKind::Function:
+                return function(s);
+            case ScalarKind::Select:
+                return select(s);
+            case ScalarKind::Reduce:
+                return reduce(s);
+            case ScalarKind::Cast:
+                return s->arena->cast(s->type, (*this)(s->operands[0]));
         }
         CHECK(false);
     }
@@ -295,9 +304,7 @@ Expr simplify_bodies(const Expr& expr) {
 
 }  // namespace
 
-Scalar simplify(Scalar scalar, const std::vector<Axis>& scope) {
-    return Simplifier(scope)(scalar);
-}
+Scalar simplify(Scalar scalar, const std::vector<Axis>& scope) { return Simplifier(scope)(scalar); }
 
 Expr normalize(const Expr& expr) {
     Expr current = simplify_bodies(expr);

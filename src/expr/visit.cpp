@@ -127,10 +127,18 @@ Index substitute(Index index, const Substitution& substitution) {
             Index b = atom.b ? substitute(atom.b, substitution) : atom.b;
             if (a != atom.a || b != atom.b) {
                 switch (atom.kind) {
-                    case AtomKind::FloorDiv: value = arena.floor_div(a, atom.divisor); break;
-                    case AtomKind::Min: value = arena.min(a, b); break;
-                    case AtomKind::Max: value = arena.max(a, b); break;
-                    default: value = arena.table(atom.table, a); break;
+                    case AtomKind::FloorDiv:
+                        value = arena.floor_div(a, atom.divisor);
+                        break;
+                    case AtomKind::Min:
+                        value = arena.min(a, b);
+                        break;
+                    case AtomKind::Max:
+                        value = arena.max(a, b);
+                        break;
+                    default:
+                        value = arena.table(atom.table, a);
+                        break;
                 }
             }
         }
@@ -163,20 +171,28 @@ Predicate rebuild(Predicate p, const std::function<Index(Index)>& change) {
             if (p->kind == PredicateKind::Or) return arena.disjunction(std::move(operands));
             return arena.negation(operands.front());
         }
-        default: return p;
+        default:
+            return p;
     }
 }
 
 Scalar with_operands(Scalar s, std::vector<Scalar> operands) {
     Arena& arena = *s->arena;
     switch (s->kind) {
-        case ScalarKind::Add: return arena.add(std::move(operands));
-        case ScalarKind::Mul: return arena.mul(std::move(operands));
-        case ScalarKind::Function: return arena.function(s->function, std::move(operands));
-        case ScalarKind::Select: return arena.select(s->predicate, operands[0], operands[1]);
-        case ScalarKind::Reduce: return arena.reduce(s->monoid, s->axes, operands[0]);
-        case ScalarKind::Cast: return arena.cast(s->type, operands[0]);
-        default: return s;
+        case ScalarKind::Add:
+            return arena.add(std::move(operands));
+        case ScalarKind::Mul:
+            return arena.mul(std::move(operands));
+        case ScalarKind::Function:
+            return arena.function(s->function, std::move(operands));
+        case ScalarKind::Select:
+            return arena.select(s->predicate, operands[0], operands[1]);
+        case ScalarKind::Reduce:
+            return arena.reduce(s->monoid, s->axes, operands[0]);
+        case ScalarKind::Cast:
+            return arena.cast(s->type, operands[0]);
+        default:
+            return s;
     }
 }
 
@@ -205,8 +221,8 @@ public:
         if (found != memo_.end()) return found->second;
         std::vector<Scalar> operands;
         for (Scalar operand : scalar->operands) operands.push_back((*this)(operand));
-        Scalar rebuilt = operands == scalar->operands ? scalar
-                                                      : with_operands(scalar, std::move(operands));
+        Scalar rebuilt =
+            operands == scalar->operands ? scalar : with_operands(scalar, std::move(operands));
         Scalar result = change_(rebuilt);
         memo_.emplace(scalar.get(), result);
         return result;
@@ -332,8 +348,7 @@ std::string unused_name(const Expr& expr, const std::string& stem) {
     std::set<std::string> taken;
     for (const Tensor* tensor : tensors_of(expr)) taken.insert(tensor->name);
     std::string name = stem;
-    for (int suffix = 2; taken.contains(name); ++suffix)
-        name = stem + "_" + std::to_string(suffix);
+    for (int suffix = 2; taken.contains(name); ++suffix) name = stem + "_" + std::to_string(suffix);
     return name;
 }
 
@@ -397,11 +412,16 @@ private:
 
     Index atom(const AtomNode& atom) {
         switch (atom.kind) {
-            case AtomKind::Iterator: return arena_.index(iterator(atom.iterator));
-            case AtomKind::FloorDiv: return arena_.floor_div(index(atom.a), atom.divisor);
-            case AtomKind::Min: return arena_.min(index(atom.a), index(atom.b));
-            case AtomKind::Max: return arena_.max(index(atom.a), index(atom.b));
-            case AtomKind::Table: return arena_.table(atom.table, index(atom.a));
+            case AtomKind::Iterator:
+                return arena_.index(iterator(atom.iterator));
+            case AtomKind::FloorDiv:
+                return arena_.floor_div(index(atom.a), atom.divisor);
+            case AtomKind::Min:
+                return arena_.min(index(atom.a), index(atom.b));
+            case AtomKind::Max:
+                return arena_.max(index(atom.a), index(atom.b));
+            case AtomKind::Table:
+                return arena_.table(atom.table, index(atom.a));
         }
         CHECK(false);
     }
@@ -410,13 +430,20 @@ private:
         std::vector<Predicate> operands;
         for (Predicate operand : p->operands) operands.push_back(predicate(operand));
         switch (p->kind) {
-            case PredicateKind::True: return arena_.truth(true);
-            case PredicateKind::False: return arena_.truth(false);
-            case PredicateKind::NonNegative: return arena_.non_negative(index(p->index));
-            case PredicateKind::Zero: return arena_.zero(index(p->index));
-            case PredicateKind::And: return arena_.conjunction(std::move(operands));
-            case PredicateKind::Or: return arena_.disjunction(std::move(operands));
-            case PredicateKind::Not: return arena_.negation(operands.front());
+            case PredicateKind::True:
+                return arena_.truth(true);
+            case PredicateKind::False:
+                return arena_.truth(false);
+            case PredicateKind::NonNegative:
+                return arena_.non_negative(index(p->index));
+            case PredicateKind::Zero:
+                return arena_.zero(index(p->index));
+            case PredicateKind::And:
+                return arena_.conjunction(std::move(operands));
+            case PredicateKind::Or:
+                return arena_.disjunction(std::move(operands));
+            case PredicateKind::Not:
+                return arena_.negation(operands.front());
         }
         CHECK(false);
     }
@@ -439,19 +466,25 @@ private:
         std::vector<Index> indices;
         for (Index i : s->indices) indices.push_back(index(i));
         switch (s->kind) {
-            case ScalarKind::Constant: return arena_.constant_scalar(s->constant);
+            case ScalarKind::Constant:
+                return arena_.constant_scalar(s->constant);
             case ScalarKind::Read:
                 return arena_.read(tensor(s->tensor), std::move(indices), outside_of(s));
-            case ScalarKind::Number: return arena_.number(indices.front());
-            case ScalarKind::Add: return arena_.add(scalars(s->operands));
-            case ScalarKind::Mul: return arena_.mul(scalars(s->operands));
-            case ScalarKind::Function: return arena_.function(s->function, scalars(s->operands));
+            case ScalarKind::Number:
+                return arena_.number(indices.front());
+            case ScalarKind::Add:
+                return arena_.add(scalars(s->operands));
+            case ScalarKind::Mul:
+                return arena_.mul(scalars(s->operands));
+            case ScalarKind::Function:
+                return arena_.function(s->function, scalars(s->operands));
             case ScalarKind::Select:
                 return arena_.select(predicate(s->predicate), scalar(s->operands[0]),
                                      scalar(s->operands[1]));
             case ScalarKind::Reduce:
                 return arena_.reduce(s->monoid, axes(s->axes), scalar(s->operands[0]));
-            case ScalarKind::Cast: return arena_.cast(s->type, scalar(s->operands[0]));
+            case ScalarKind::Cast:
+                return arena_.cast(s->type, scalar(s->operands[0]));
         }
         CHECK(false);
     }

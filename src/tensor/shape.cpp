@@ -1,10 +1,10 @@
 #include "tensor/shape.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <numeric>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace ollie {
 
@@ -31,7 +31,8 @@ Layout Layout::row_major(size_t rank) {
 
 Layout Layout::channels_last(size_t rank) {
     Layout layout = row_major(rank);
-    if (rank >= 3) std::rotate(layout.order.begin() + 1, layout.order.begin() + 2, layout.order.end());
+    if (rank >= 3)
+        std::rotate(layout.order.begin() + 1, layout.order.begin() + 2, layout.order.end());
     return layout;
 }
 

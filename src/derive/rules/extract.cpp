@@ -25,7 +25,8 @@ std::vector<Site> sites(const Expr& expr) {
         if (is_weight_only(definition)) continue;
         std::vector<Scalar> reads = candidates(definition);
         for (size_t i = 0; i < reads.size(); ++i)
-            found.push_back({definition, definition->name + ": " + reads[i]->tensor->name,
+            found.push_back({definition,
+                             definition->name + ": " + reads[i]->tensor->name,
                              "a definition over the iterators of its access",
                              {static_cast<int64_t>(i)}});
     }
@@ -34,9 +35,9 @@ std::vector<Site> sites(const Expr& expr) {
 
 OrRefusal<Expr> apply(const Expr& expr, const Site& site) {
     Scalar read = candidates(site.definition)[site.values[0]];
-    Scalar laid_out = extracted(expr, read, scope_of(site.definition),
-                                read->tensor->name + "_windows", read->tensor->type,
-                                site.definition->origin);
+    Scalar laid_out =
+        extracted(expr, read, scope_of(site.definition), read->tensor->name + "_windows",
+                  read->tensor->type, site.definition->origin);
     return with_new_body(expr, site.definition,
                          replace_node(site.definition->body, read, laid_out));
 }

@@ -70,8 +70,10 @@ std::vector<Site> sites(const Expr& expr) {
     for (const Tensor* definition : definitions_of(expr)) {
         if (is_weight_only(definition)) continue;
         if (auto part = find_part(definition->body, scope_of(definition)))
-            found.push_back({definition, definition->name,
-                             reads_of(*part).front()->tensor->name + " and what scales it", {}});
+            found.push_back({definition,
+                             definition->name,
+                             reads_of(*part).front()->tensor->name + " and what scales it",
+                             {}});
     }
     return found;
 }
@@ -82,8 +84,7 @@ OrRefusal<Expr> apply(const Expr& expr, const Site& site) {
     const std::string& source = reads_of(part).front()->tensor->name;
     Scalar stored = extracted(expr, part, ranges, source + "_folded", site.definition->type,
                               site.definition->origin);
-    return with_new_body(expr, site.definition,
-                         without_part(site.definition->body, part, stored));
+    return with_new_body(expr, site.definition, without_part(site.definition->body, part, stored));
 }
 
 }  // namespace

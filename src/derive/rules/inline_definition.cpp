@@ -99,7 +99,8 @@ Scalar expansion(Scalar read, const Ranges& ranges) {
 Ranges all_ranges(const Expr& expr) {
     Ranges ranges;
     for (const Tensor* definition : definitions_of(expr)) {
-        for (const auto& [iterator, interval] : scope_of(definition).map()) {
+        Ranges scope = scope_of(definition);
+        for (const auto& [iterator, interval] : scope.map()) {
             Interval known = ranges.has(iterator) ? ranges.of(iterator) : interval;
             ranges.add(iterator,
                        {std::min(known.lo, interval.lo), std::max(known.hi, interval.hi)});
@@ -132,12 +133,8 @@ extern const Rule inline_definition{
     sites,
     apply,
     {{"input A: f32[4, 6]\nT: f32[h:6, f:4] = A[f, h]\noutput Y: f32[f:4, h:6] = relu(T[h, f])\n",
-      "",
-      "input A: f32[4, 6]\noutput Y: f32[f:4, h:6] = max(A[f, h], 0)\n",
-      ""},
-     {"input A: f32[4]\nT: f32[h:4] = A[h] + 1\noutput Y: f32[h:6] = T[h - 1 | 0]\n",
-      "",
-      "",
+      "", "input A: f32[4, 6]\noutput Y: f32[f:4, h:6] = max(A[f, h], 0)\n", ""},
+     {"input A: f32[4]\nT: f32[h:4] = A[h] + 1\noutput Y: f32[h:6] = T[h - 1 | 0]\n", "", "",
       "no site"}}};
 
 }  // namespace ollie::derive::rules

@@ -30,10 +30,11 @@ std::vector<Site> sites(const Expr& expr) {
         for (size_t a = 0; a < accesses.size(); ++a)
             for (size_t i = 0; i < definition->rank(); ++i)
                 if (is_candidate(definition, accesses[a], definition->axes[i].iterator))
-                    found.push_back({definition, definition->name + ": " + print(accesses[a]),
-                                     definition->axes[i].iterator->name + " becomes " +
-                                         print(accesses[a]),
-                                     {static_cast<int64_t>(a), static_cast<int64_t>(i)}});
+                    found.push_back(
+                        {definition,
+                         definition->name + ": " + print(accesses[a]),
+                         definition->axes[i].iterator->name + " becomes " + print(accesses[a]),
+                         {static_cast<int64_t>(a), static_cast<int64_t>(i)}});
     }
     return found;
 }
@@ -98,8 +99,6 @@ extern const Rule skew{
       "output Y: f32[h:6, f:5] = sum[r:3] T[h + r, f, r]\n",
       ""},
      {"input A: f32[16]\nT: f32[h:8] = A[2 * h] + A[h]\noutput Y: f32[h:8] = T[h]\n",
-      "h becomes 2 * h",
-      "",
-      "used apart from"}}};
+      "h becomes 2 * h", "", "used apart from"}}};
 
 }  // namespace ollie::derive::rules

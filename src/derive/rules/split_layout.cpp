@@ -41,7 +41,8 @@ std::vector<Site> sites(const Expr& expr) {
         if (is_weight_only(definition) || definition->body->kind == ScalarKind::Read) continue;
         std::vector<Candidate> all = candidates(definition);
         for (size_t i = 0; i < all.size(); ++i)
-            found.push_back({definition, definition->name + ": " + all[i].read->tensor->name,
+            found.push_back({definition,
+                             definition->name + ": " + all[i].read->tensor->name,
                              "axis " + std::to_string(all[i].axis) + " by residues of " +
                                  std::to_string(all[i].k),
                              {static_cast<int64_t>(i)}});
@@ -50,8 +51,8 @@ std::vector<Site> sites(const Expr& expr) {
 }
 
 /// S[.., u, p, ..] = T[.., k * u + p, .. | 0]
-const Tensor* stored_by_residues(const Expr& expr, const Tensor* source, size_t position,
-                                 int64_t k, const Origin& origin) {
+const Tensor* stored_by_residues(const Expr& expr, const Tensor* source, size_t position, int64_t k,
+                                 const Origin& origin) {
     Arena& arena = *expr.arena;
     std::vector<Axis> axes = fresh(arena, source->axes);
     std::vector<Index> at = indices_of(axes);
@@ -103,8 +104,6 @@ extern const Rule split_layout{
       ""},
      {"input A: f32[9]\nweight K: f32[3]\n"
       "output Y: f32[h:4] = sum[r:3] A[2 * h + r | 0] * K[r]\n",
-      "",
-      "",
-      "does not split"}}};
+      "", "", "does not split"}}};
 
 }  // namespace ollie::derive::rules

@@ -35,10 +35,10 @@ std::vector<Site> sites(const Expr& expr) {
             for (size_t i = 0; i < reductions[which]->axes.size(); ++i)
                 for (int64_t k : factors(definition, reductions[which]->axes[i])) {
                     const std::string& r = reductions[which]->axes[i].iterator->name;
-                    found.push_back(
-                        {definition, definition->name + ": " + r,
-                         r + " = " + std::to_string(k) + " * t + " + r,
-                         {static_cast<int64_t>(which), static_cast<int64_t>(i), k}});
+                    found.push_back({definition,
+                                     definition->name + ": " + r,
+                                     r + " = " + std::to_string(k) + " * t + " + r,
+                                     {static_cast<int64_t>(which), static_cast<int64_t>(i), k}});
                 }
     }
     return found;

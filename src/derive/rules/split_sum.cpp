@@ -24,11 +24,10 @@ std::vector<Site> sites(const Expr& expr) {
             if (count < 2 || count > 10) continue;
             for (int64_t bits = 1; bits + 1 < int64_t{1} << count; ++bits) {
                 auto [inner, outer] = halves(reductions[which], bits);
-                found.push_back(
-                    {definition,
-                     definition->name + ": sum[" + text(reductions[which]->axes) + "]",
-                     "{" + text(outer) + "} from {" + text(inner) + "}",
-                     {static_cast<int64_t>(which), bits}});
+                found.push_back({definition,
+                                 definition->name + ": sum[" + text(reductions[which]->axes) + "]",
+                                 "{" + text(outer) + "} from {" + text(inner) + "}",
+                                 {static_cast<int64_t>(which), bits}});
             }
         }
     }

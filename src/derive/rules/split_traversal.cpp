@@ -73,10 +73,11 @@ std::vector<Site> sites(const Expr& expr) {
         if (is_weight_only(definition) || definition->body->kind == ScalarKind::Read) continue;
         for (const Split& split : Finder(definition).splits()) {
             Index h = index_of(definition->axes[split.axis].iterator);
-            found.push_back({definition, definition->name + ": " + print(h),
-                             "(u, p) = divmod(" + print(h + split.o) + ", " +
-                                 std::to_string(split.k) + ")",
-                             {static_cast<int64_t>(split.axis), split.k, split.o}});
+            found.push_back(
+                {definition,
+                 definition->name + ": " + print(h),
+                 "(u, p) = divmod(" + print(h + split.o) + ", " + std::to_string(split.k) + ")",
+                 {static_cast<int64_t>(split.axis), split.k, split.o}});
         }
     }
     return found;
@@ -118,8 +119,7 @@ OrRefusal<Expr> apply(const Expr& expr, const Site& site) {
         return expr.arena->read(split, std::move(indices), outside);
     };
     if (output)
-        return with_new_body(expr, definition,
-                             read_at(indices_of(definition->axes), std::nullopt));
+        return with_new_body(expr, definition, read_at(indices_of(definition->axes), std::nullopt));
     return change_reads(expr, definition,
                         [&](Scalar read) { return read_at(read->indices, outside_of(read)); });
 }

@@ -17,9 +17,12 @@ public:
 
     Interval of(Scalar s) const {
         switch (s->kind) {
-            case ScalarKind::Constant: return s->constant == 0 ? Interval{0, -1} : all_;
-            case ScalarKind::Read: return of_read(s);
-            case ScalarKind::Add: return hull(s->operands);
+            case ScalarKind::Constant:
+                return s->constant == 0 ? Interval{0, -1} : all_;
+            case ScalarKind::Read:
+                return of_read(s);
+            case ScalarKind::Add:
+                return hull(s->operands);
             case ScalarKind::Mul: {
                 Interval result = all_;
                 for (Scalar operand : s->operands) result = intersect(result, of(operand));
@@ -35,7 +38,8 @@ public:
                 return s->function == Function::Max || s->function == Function::Min
                            ? hull(s->operands)
                            : all_;
-            default: return all_;
+            default:
+                return all_;
         }
     }
 
@@ -100,7 +104,8 @@ std::vector<Site> sites(const Expr& expr) {
             Interval support = Support(definition, axis.iterator).of(definition->body);
             if (support.lo > support.hi) continue;
             if (support.lo > axis.lo || support.hi < axis.hi - 1)
-                found.push_back({definition, definition->name + ": " + axis.iterator->name,
+                found.push_back({definition,
+                                 definition->name + ": " + axis.iterator->name,
                                  axis.iterator->name + " in " + std::to_string(support.lo) + ".." +
                                      std::to_string(support.hi + 1),
                                  {static_cast<int64_t>(i), support.lo, support.hi + 1}});
@@ -117,9 +122,8 @@ OrRefusal<Expr> apply(const Expr& expr, const Site& site) {
     axis.lo = site.values[1];
     axis.hi = site.values[2];
     const Tensor* tight = with_body(site.definition, axes, site.definition->body);
-    return change_reads(expr, site.definition, [&](Scalar read) {
-        return read->arena->read(tight, read->indices, 0);
-    });
+    return change_reads(expr, site.definition,
+                        [&](Scalar read) { return read->arena->read(tight, read->indices, 0); });
 }
 
 }  // namespace
@@ -143,8 +147,6 @@ extern const Rule tighten{
       "output Y: f32[h:9, f:5] = T[h - 1, f | 0]\n",
       ""},
      {"input A: f32[7]\nT: f32[h:-1..8] = A[h | 0]\noutput Y: f32[h:11] = T[h - 2 | 1]\n",
-      "h in 0..7",
-      "",
-      "outside value that is not 0"}}};
+      "h in 0..7", "", "outside value that is not 0"}}};
 
 }  // namespace ollie::derive::rules
