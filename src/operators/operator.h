@@ -42,6 +42,10 @@ struct Context {
     /// Defines an output with the node as its origin.
     const expr::Tensor* define(size_t output, ElementType, std::vector<expr::Axis>,
                                expr::Scalar body) const;
+    /// Defines an intermediate value of the node: the first output's name, `_` and the suffix (made
+    /// unique among the graph's values).
+    const expr::Tensor* define_part(const std::string& suffix, ElementType, std::vector<expr::Axis>,
+                                    expr::Scalar body) const;
 };
 
 struct Attribute {
@@ -50,10 +54,10 @@ struct Attribute {
 };
 
 struct Operator {
-    std::string name;                   ///< "Conv"
-    std::vector<std::string> also;      ///< Other operators of the same file, e.g. all of Relu-like.
-    int since;                          ///< Least opset whose meaning is implemented.
-    std::string summary;                ///< One line: what it computes, limits.
+    std::string name;               ///< "Conv"
+    std::vector<std::string> also;  ///< Other operators of the same file, e.g. all of Relu-like.
+    int since;                      ///< Least opset whose meaning is implemented.
+    std::string summary;            ///< One line: what it computes, limits.
     std::vector<Attribute> attributes;
     /// One definition (or an input itself, for identities) per output of the node.
     std::vector<const expr::Tensor*> (*express)(const Context&);
@@ -62,7 +66,10 @@ struct Operator {
 /// The operator, or nothing if the catalogue has none of that name.
 const Operator* find(const std::string& domain, const std::string& name);
 const std::vector<const Operator*>& catalogue();
-/// The meaning of one node; checks arity and wraps errors with the node's name.
+/// The meaning of one node: a tensor per output of the node, null where the output is omitted.
+/// Errors: UserError and Unsupported that name the node.
 std::vector<const expr::Tensor*> express(const Context&);
+/// The catalogue as a page of Markdown.
+std::string documentation();
 
 }  // namespace ollie::operators
