@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/text.h"
+
 namespace ollie {
 namespace {
 
@@ -14,16 +16,17 @@ std::optional<T> find(const Attributes& attributes, std::string_view name) {
     return std::nullopt;
 }
 
-std::string number_text(double value) {
-    std::string text = fmt::format("{}", value);
+/// Unlike an integer, a float always has a point or an exponent.
+std::string float_text(double value) {
+    std::string text = number_text(value);
     if (text.find_first_of(".en") == std::string::npos) text += ".0";
     return text;
 }
 
 struct Writer {
     std::string operator()(int64_t value) const { return fmt::format("{}", value); }
-    std::string operator()(double value) const { return number_text(value); }
-    std::string operator()(const std::string& value) const { return fmt::format("\"{}\"", value); }
+    std::string operator()(double value) const { return float_text(value); }
+    std::string operator()(const std::string& value) const { return quoted_text(value); }
     template <typename T>
     std::string operator()(const std::vector<T>& values) const {
         std::string text = "[";
