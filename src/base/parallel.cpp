@@ -26,6 +26,11 @@ void parallel_for(int64_t count, const std::function<void(int64_t)>& body) {
     if (failure) std::rethrow_exception(failure);
 }
 
+void for_each_thread(const std::function<void(int)>& body) {
+#pragma omp parallel
+    body(omp_get_thread_num());
+}
+
 int threads() { return omp_get_max_threads(); }
 
 void set_threads(int count) { omp_set_num_threads(count < 1 ? 1 : count); }
