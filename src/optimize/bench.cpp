@@ -56,6 +56,7 @@ struct Entry {
             action();
         } catch (const UserError& error) {
             row.error = error.what();
+            contestant.suspend();
         }
     }
 
