@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +18,13 @@
 /// integers may be free parameters `$name`; inputs are the names read:
 ///
 ///   Y[n, f, h, w] = sum[c, r, s] A[n, c, $sh*h + $dh*r - $ph, $sw*w + $dw*s - $pw | 0] * K[f, c, r, s]
+///
+/// An iterator whose range is 1 may be missing from the definition: the pattern's iterator is then a
+/// unit, and the pattern's axes that it indexes alone are unit axes of the tensor or missing from it.
+/// The axes of a tensor may be in any order. Names that end in `..` stand for any number of
+/// iterators; a pattern with them is the general contraction (match/contraction.h):
+///
+///   Y[batch.., rows.., columns..] = sum[reduced..] A[batch.., rows.., reduced..] * B[...]
 ///
 /// An epilogue is whatever surrounds the contraction in the definition's body: it is split off
 /// first and given to the call's constraints as an expression of the contraction's value.
@@ -60,19 +69,25 @@ struct Mismatch {
 struct Operand {
     std::string name;                  ///< In the pattern.
     const expr::Tensor* tensor = nullptr;
-    std::vector<int> axis_of;          ///< Pattern axis -> axis of the tensor.
+    /// Pattern axis -> axis of the tensor; -1: a unit axis that the tensor lacks. Axes of the tensor
+    /// that are the image of none have extent 1. For a contraction: the identity.
+    std::vector<int> axis_of;
 };
+
+struct Contraction;  ///< contraction.h
 
 struct Binding {
     const expr::Tensor* definition = nullptr;
     int pattern = 0;                            ///< Which of the call's patterns.
     std::map<std::string, int64_t> parameters;  ///< $name -> value
-    std::map<std::string, expr::Axis> iterators;///< Pattern iterator -> iterator of the definition.
+    /// Pattern iterator -> iterator of the definition; a null iterator of range 1 for a unit.
+    std::map<std::string, expr::Axis> iterators;
     std::vector<Operand> operands;
     Operand result;
+    std::shared_ptr<const Contraction> contraction;  ///< For a contraction pattern.
     expr::Scalar core;      ///< The matched subexpression of the body.
     /// The body with the core replaced by a read of `core_value`, an input of the result's shape;
-    /// just that read where there is no epilogue.
+    /// just that read where there is no epilogue. A constant factor inside the core is here too.
     expr::Scalar epilogue;
     const expr::Tensor* core_value = nullptr;
     bool has_epilogue = false;
@@ -87,6 +102,8 @@ struct Pattern;  ///< Parsed.
 /// Errors: InternalError, since patterns are the project's own text.
 std::shared_ptr<const Pattern> parse_pattern(std::string_view text);
 
+/// A binding, or what keeps the definition from being this call: fewer mismatches are nearer, and
+/// those that are removed most easily come first.
 using MatchResult = std::variant<Binding, std::vector<Mismatch>>;
 MatchResult match(const expr::Tensor* definition, const Pattern&);
 

@@ -1,0 +1,121 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/cpu/onednn/post_operations.h"
+#include "backends/cpu/onednn/view.h"
+
+/// The executable form of any oneDNN call: one primitive, its memory objects, and constants packed in
+/// the formats that the primitive likes.
+namespace ollie::backends::cpu {
+
+class OneDnnInstance : public CallInstance {
+public:
+    OneDnnInstance(const program::Step&, const program::Program&);
+
+    const dnnl::engine& engine() const { return engine_; }
+
+    /// Declares that the primitive's argument `role` (DNNL_ARG_SRC, ...) is this view of the step's
+    /// argument, wanted in the format `wanted`: a constant is packed now, anything else is reordered
+    /// by `run` where its format differs.
+    void bind(int role, int argument, const View&, const dnnl::memory::desc& wanted);
+    void bind_result(int role, int result, const View&);
+    /// Memory of the instance's own, uninitialized.
+    dnnl::memory bind_own(int role, const dnnl::memory::desc&);
+    void bind(const Epilogue&);
+    /// After everything is bound.
+    void finish(dnnl::primitive, const dnnl::memory::desc& scratch, std::string implementation);
+
+    int64_t scratch_bytes() const override { return scratch_bytes_; }
+    void run(std::span<void* const> arguments, std::span<void* const> results,
+             void* scratch) override;
+    std::string implementation() const override { return implementation_; }
+
+private:
+    /// Memory that lies in a buffer of the program.
+    struct Bound {
+        dnnl::memory memory;
+        int buffer;
+        bool is_result;
+        int64_t offset;  ///< Bytes.
+    };
+    /// A reorder into scratch memory before the primitive.
+    struct Reorder {
+        dnnl::reorder primitive;
+        dnnl::memory from;
+        dnnl::memory to;
+        int64_t scratch_offset;
+    };
+
+    const program::Buffer& argument_buffer(int argument) const;
+    dnnl::memory packed(const program::Buffer&, const Layout&, const View&,
+                        const dnnl::memory::desc& wanted);
+    int64_t reserve_scratch(int64_t bytes);
+    void add_argument(int role, const dnnl::memory&);
+
+    const program::Step& step_;
+    const program::Program& program_;
+    dnnl::engine engine_;
+    dnnl::stream stream_;
+    dnnl::primitive primitive_;
+    std::vector<dnnl_exec_arg_t> execution_;
+    std::vector<dnnl::memory> kept_;
+    std::vector<Bound> bound_;
+    std::vector<Reorder> reorders_;
+    dnnl::memory scratchpad_;
+    int64_t scratchpad_offset_ = 0;
+    int64_t scratch_bytes_ = 0;
+    std::string implementation_;
+};
+
+/// Calls `make`, which builds a primitive descriptor; a refusal if the library has none or only its
+/// reference implementation, which is a hundred times slower.
+template <typename Make>
+OrRefusal<bool> is_supported(const Make& make) {
+    try {
+        auto descriptor = make();
+        std::string implementation = descriptor.impl_info_str();
+        if (implementation.starts_with("ref"))
+            return refuse("the library has only a reference implementation ({})", implementation);
+        return true;
+    } catch (const dnnl::error& error) {
+        return refuse("the library refuses: {}", error.message);
+    }
+}
+
+/// The choices that `plan` makes of the candidates and for which the library has more than a
+/// reference implementation of what `make` describes; the first reason if there are none.
+template <typename Candidate, typename Plan, typename Make>
+OrRefusal<std::vector<CallChoice>> supported_choices(const std::vector<Candidate>& candidates,
+                                                     const Plan& plan, const Make& make) {
+    std::vector<CallChoice> choices;
+    std::string reason = "there is no layout";
+    for (auto candidate = candidates.rbegin(); candidate != candidates.rend(); ++candidate) {
+        OrRefusal<CallChoice> choice = plan(*candidate);
+        if (!choice) {
+            reason = choice.reason();
+            continue;
+        }
+        OrRefusal<bool> supported = is_supported([&] { return make(*choice); });
+        if (supported)
+            choices.insert(choices.begin(), *choice);
+        else
+            reason = supported.reason();
+    }
+    if (choices.empty()) return Refusal{reason};
+    return choices;
+}
+
+/// The same for what must succeed.
+template <typename Make>
+auto descriptor_or_fail(const Make& make) {
+    try {
+        return make();
+    } catch (const dnnl::error& error) {
+        throw InternalError(fmt::format("oneDNN refuses: {}", error.message));
+    }
+}
+
+}  // namespace ollie::backends::cpu

@@ -1,0 +1,267 @@
+#include "backends/cpu/onednn/post_operations.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace ollie::backends::cpu {
+namespace {
+
+using match::EpilogueStep;
+using Kind = EpilogueStep::Kind;
+
+struct NamedAlgorithm {
+    std::string_view name;
+    expr::Function function;
+    dnnl::algorithm algorithm;
+};
+
+constexpr NamedAlgorithm named_algorithms[] = {
+    {"tanh", expr::Function::Tanh, dnnl::algorithm::eltwise_tanh},
+    {"logistic", expr::Function::Sigmoid, dnnl::algorithm::eltwise_logistic},
+    {"exp", expr::Function::Exp, dnnl::algorithm::eltwise_exp},
+    {"abs", expr::Function::Abs, dnnl::algorithm::eltwise_abs},
+    {"sqrt", expr::Function::Sqrt, dnnl::algorithm::eltwise_sqrt},
+    {"log", expr::Function::Log, dnnl::algorithm::eltwise_log},
+    {"softplus", expr::Function::Softplus, dnnl::algorithm::eltwise_soft_relu},
+};
+
+constexpr size_t longest_chain = 12;
+
+/// Axes of a tensor of the epilogue in the order of the result's axes in storage.
+Layout layout_like(const EpilogueStep& step, const Layout& result) {
+    std::vector<int> order;
+    for (int axis : result.order)
+        for (size_t i = 0; i < step.axis_of.size(); ++i)
+            if (step.axis_of[i] == axis) order.push_back(static_cast<int>(i));
+    return layout_in_order(step.tensor->rank(), order);
+}
+
+/// The dimensions of the result as axes of the tensor: each wholly or not at all.
+OrRefusal<std::vector<AxisGroup>> groups_of(const EpilogueStep& step,
+                                            const ResultGeometry& geometry) {
+    std::vector<AxisGroup> groups;
+    for (const AxisGroup& dim : geometry.dims) {
+        AxisGroup group;
+        size_t wanted = 0;
+        for (int axis : dim) {
+            if (axis < 0 || geometry.definition->axes[axis].extent() == 1) continue;
+            ++wanted;
+            auto found = std::find(step.axis_of.begin(), step.axis_of.end(), axis);
+            if (found != step.axis_of.end())
+                group.push_back(static_cast<int>(found - step.axis_of.begin()));
+        }
+        if (!group.empty() && group.size() != wanted)
+            return refuse("{} varies along a part of a merged axis", step.tensor->name);
+        groups.push_back(std::move(group));
+    }
+    return groups;
+}
+
+class EpiloguePlanner {
+public:
+    EpiloguePlanner(const ResultGeometry& geometry, ArgumentList& arguments)
+        : geometry_(geometry), arguments_(arguments) {}
+
+    std::optional<Refusal> add(const EpilogueStep& step) {
+        switch (step.kind) {
+            case Kind::Relu: push({"leaky"}); return std::nullopt;
+            case Kind::Clip: push_clip(step); return std::nullopt;
+            case Kind::Function: return add_function(step);
+            case Kind::Leaky:
+                if (step.tensor != nullptr) return add_tensor("prelu", step);
+                push({"leaky", step.constant});
+                return std::nullopt;
+            case Kind::Add:
+                if (step.tensor != nullptr) return add_tensor("add", step);
+                push_linear(1, step.constant);
+                return std::nullopt;
+            case Kind::Mul:
+                if (step.tensor != nullptr) return add_tensor("mul", step);
+                push_linear(step.constant, 0);
+                return std::nullopt;
+        }
+        CHECK(false);
+    }
+
+    void push_linear(double alpha, double beta) {
+        auto& operations = epilogue_.operations;
+        if (!operations.empty() && operations.back().name == "linear") {
+            operations.back().alpha *= alpha;
+            operations.back().beta = operations.back().beta * alpha + beta;
+        } else {
+            push({"linear", alpha, beta});
+        }
+    }
+
+    Epilogue take() && { return std::move(epilogue_); }
+
+private:
+    void push(PostOperation operation) { epilogue_.operations.push_back(std::move(operation)); }
+
+    void push_clip(const EpilogueStep& step) {
+        constexpr double largest = std::numeric_limits<float>::max();
+        auto& operations = epilogue_.operations;
+        bool follows_clip = !operations.empty() && operations.back().name == "clip";
+        double lower = std::max(step.constant, -largest);
+        double upper = std::min(step.upper, largest);
+        if (follows_clip && step.constant < -largest && upper >= operations.back().alpha)
+            operations.back().beta = std::min(operations.back().beta, upper);
+        else
+            push({"clip", lower, upper});
+    }
+
+    std::optional<Refusal> add_function(const EpilogueStep& step) {
+        for (const NamedAlgorithm& named : named_algorithms) {
+            if (named.function != step.function) continue;
+            push({std::string(named.name)});
+            return std::nullopt;
+        }
+        return refuse("a function that is no post-operation");
+    }
+
+    std::optional<Refusal> add_tensor(std::string name, const EpilogueStep& step) {
+        if (step.tensor->type != ElementType::F32) return refuse("{} is not f32", step.tensor->name);
+        auto groups = groups_of(step, geometry_);
+        if (!groups) return Refusal{groups.reason()};
+        Layout layout = layout_like(step, geometry_.layout);
+        auto view = view_of(step.tensor, layout, *groups);
+        if (!view) return Refusal{view.reason()};
+        int argument = arguments_.add(step.tensor, layout);
+        if (argument < 0) return refuse("{} is needed in two layouts", step.tensor->name);
+        bool is_bias = name == "add" && epilogue_.operations.empty() &&
+                       !epilogue_.bias_argument && is_by_channel(*view) && geometry_.scale == 1;
+        if (is_bias) {
+            epilogue_.bias_argument = argument;
+            return std::nullopt;
+        }
+        if (name == "prelu" && !is_by_channel(*view))
+            return refuse("slopes vary along other axes than the channels");
+        push({std::move(name), 0, 0, argument, *view});
+        return std::nullopt;
+    }
+
+    bool is_by_channel(const View& view) const {
+        for (size_t d = 0; d < view.dims.size(); ++d)
+            if (static_cast<int>(d) != geometry_.channel && view.dims[d] != 1) return false;
+        int64_t extent = 1;
+        for (int axis : geometry_.dims[static_cast<size_t>(geometry_.channel)])
+            if (axis >= 0) extent *= geometry_.definition->axes[axis].extent();
+        return view.dims[static_cast<size_t>(geometry_.channel)] == extent;
+    }
+
+    const ResultGeometry& geometry_;
+    ArgumentList& arguments_;
+    Epilogue epilogue_;
+};
+
+std::string text_of(const PostOperation& operation) {
+    if (operation.name == "linear" || operation.name == "clip")
+        return fmt::format("{} {} {}", operation.name, operation.alpha, operation.beta);
+    if (operation.name == "leaky") return fmt::format("leaky {}", operation.alpha);
+    return operation.name;
+}
+
+PostOperation operation_of(const std::string& text) {
+    PostOperation operation;
+    size_t end = text.find(' ');
+    operation.name = text.substr(0, end);
+    if (end == std::string::npos) return operation;
+    size_t read = 0;
+    std::string rest = text.substr(end + 1);
+    operation.alpha = std::stod(rest, &read);
+    if (read < rest.size()) operation.beta = std::stod(rest.substr(read));
+    return operation;
+}
+
+std::string post_name(size_t i) { return fmt::format("post{}", i); }
+
+void append(dnnl::post_ops& operations, const PostOperation& operation) {
+    float alpha = static_cast<float>(operation.alpha);
+    float beta = static_cast<float>(operation.beta);
+    if (operation.name == "linear")
+        return operations.append_eltwise(dnnl::algorithm::eltwise_linear, alpha, beta);
+    if (operation.name == "clip")
+        return operations.append_eltwise(dnnl::algorithm::eltwise_clip, alpha, beta);
+    if (operation.name == "leaky")
+        return operations.append_eltwise(dnnl::algorithm::eltwise_relu, alpha, 0);
+    if (operation.name == "add")
+        return operations.append_binary(dnnl::algorithm::binary_add, operation.view.desc());
+    if (operation.name == "mul")
+        return operations.append_binary(dnnl::algorithm::binary_mul, operation.view.desc());
+    if (operation.name == "prelu") {
+        int mask = 0;
+        for (size_t d = 0; d < operation.view.dims.size(); ++d)
+            if (operation.view.dims[d] != 1) mask |= 1 << d;
+        return operations.append_prelu(mask);
+    }
+    for (const NamedAlgorithm& named : named_algorithms)
+        if (named.name == operation.name)
+            return operations.append_eltwise(named.algorithm, named.name == "softplus" ? 1 : 0, 0);
+    CHECK(false, "post-operation '{}'", operation.name);
+}
+
+}  // namespace
+
+OrRefusal<Epilogue> plan_epilogue(const match::Binding& binding, const ResultGeometry& geometry,
+                                  ArgumentList& arguments) {
+    auto chain = match::epilogue_chain(binding);
+    if (!chain) return Refusal{chain.reason()};
+    if (chain->size() > longest_chain) return refuse("{} operations follow", chain->size());
+    EpiloguePlanner planner(geometry, arguments);
+    std::span<const EpilogueStep> steps = *chain;
+    double scale = geometry.scale;
+    if (!steps.empty() && steps[0].kind == Kind::Mul && steps[0].tensor == nullptr) {
+        scale *= steps[0].constant;
+        steps = steps.subspan(1);
+    }
+    if (std::abs(scale - 1) > 1e-12) planner.push_linear(scale, 0);
+    for (const EpilogueStep& step : steps)
+        if (auto refusal = planner.add(step)) return *refusal;
+    return std::move(planner).take();
+}
+
+void put(Attributes& attributes, const Epilogue& epilogue) {
+    if (epilogue.bias_argument) attributes["bias_argument"] = int64_t{*epilogue.bias_argument};
+    std::vector<std::string> texts;
+    for (size_t i = 0; i < epilogue.operations.size(); ++i) {
+        const PostOperation& operation = epilogue.operations[i];
+        texts.push_back(text_of(operation));
+        if (operation.argument < 0) continue;
+        put(attributes, post_name(i), operation.view);
+        attributes[post_name(i) + "_argument"] = int64_t{operation.argument};
+    }
+    if (!texts.empty()) attributes["post"] = std::move(texts);
+}
+
+Epilogue get_epilogue(const Attributes& attributes) {
+    Epilogue epilogue;
+    if (auto bias = find_int(attributes, "bias_argument"))
+        epilogue.bias_argument = static_cast<int>(*bias);
+    auto texts = find_strings(attributes, "post").value_or(std::vector<std::string>{});
+    for (size_t i = 0; i < texts.size(); ++i) {
+        PostOperation operation = operation_of(texts[i]);
+        if (auto argument = find_int(attributes, post_name(i) + "_argument")) {
+            operation.argument = static_cast<int>(*argument);
+            operation.view = get_view(attributes, post_name(i));
+        }
+        epilogue.operations.push_back(std::move(operation));
+    }
+    return epilogue;
+}
+
+dnnl::primitive_attr attribute_of(const Epilogue& epilogue) {
+    dnnl::post_ops operations;
+    for (const PostOperation& operation : epilogue.operations) append(operations, operation);
+    dnnl::primitive_attr attribute;
+    attribute.set_post_ops(operations);
+    attribute.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    return attribute;
+}
+
+int execution_argument(const Epilogue& epilogue, size_t i) {
+    int which = epilogue.operations[i].name == "prelu" ? DNNL_ARG_WEIGHTS : DNNL_ARG_SRC_1;
+    return DNNL_ARG_ATTR_MULTIPLE_POST_OP(static_cast<int>(i)) | which;
+}
+
+}  // namespace ollie::backends::cpu

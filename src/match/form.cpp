@@ -1,0 +1,90 @@
+#include "match/form.h"
+
+#include <algorithm>
+
+#include "expr/build.h"
+#include "expr/print.h"
+#include "expr/visit.h"
+
+namespace ollie::match {
+namespace {
+
+using expr::Scalar;
+using expr::ScalarKind;
+
+void collect_reductions(Scalar scalar, std::vector<Scalar>& found) {
+    if (scalar->kind == ScalarKind::Reduce) {
+        if (std::find(found.begin(), found.end(), scalar) == found.end()) found.push_back(scalar);
+        return;
+    }
+    for (Scalar operand : scalar->operands) collect_reductions(operand, found);
+}
+
+bool is_constant(Scalar scalar, double value) {
+    return scalar->kind == ScalarKind::Constant && scalar->constant == value;
+}
+
+void add_conjuncts(expr::Predicate predicate, std::vector<expr::Predicate>& conjuncts) {
+    if (predicate->kind == expr::PredicateKind::And) {
+        for (expr::Predicate operand : predicate->operands) add_conjuncts(operand, conjuncts);
+    } else if (predicate->kind != expr::PredicateKind::True) {
+        conjuncts.push_back(predicate);
+    }
+}
+
+void take_apart(Scalar scalar, Form& form) {
+    bool is_product = scalar->kind == ScalarKind::Mul && form.monoid == expr::Monoid::Sum;
+    bool is_nested = scalar->kind == ScalarKind::Reduce && scalar->monoid == form.monoid;
+    if (scalar->kind == ScalarKind::Read) {
+        form.reads.push_back(scalar);
+    } else if (is_product) {
+        for (Scalar operand : scalar->operands) take_apart(operand, form);
+    } else if (is_nested && form.reads.empty()) {
+        form.axes.insert(form.axes.end(), scalar->axes.begin(), scalar->axes.end());
+        take_apart(scalar->operands[0], form);
+    } else if (scalar->kind == ScalarKind::Constant && form.monoid == expr::Monoid::Sum) {
+        form.constant *= scalar->constant;
+    } else if (scalar->kind == ScalarKind::Select &&
+               is_constant(scalar->operands[1], expr::identity(form.monoid))) {
+        add_conjuncts(scalar->predicate, form.predicates);
+        take_apart(scalar->operands[0], form);
+    } else {
+        form.obstacle = "the reduction holds something other than a product of reads";
+    }
+}
+
+Form take_apart(Scalar reduction) {
+    Form form;
+    form.core = reduction;
+    form.monoid = reduction->monoid;
+    form.axes = reduction->axes;
+    take_apart(reduction->operands[0], form);
+    return form;
+}
+
+}  // namespace
+
+std::vector<Form> forms_of(Scalar body) {
+    std::vector<Scalar> reductions;
+    collect_reductions(body, reductions);
+    std::vector<Form> forms;
+    for (Scalar reduction : reductions) forms.push_back(take_apart(reduction));
+    std::stable_sort(forms.begin(), forms.end(), [](const Form& a, const Form& b) {
+        if (a.obstacle.empty() != b.obstacle.empty()) return a.obstacle.empty();
+        return a.axes.size() > b.axes.size();
+    });
+    return forms;
+}
+
+void split_epilogue(const expr::Tensor* definition, const Form& form, Binding& binding) {
+    expr::Arena& arena = *definition->arena;
+    binding.core = form.core;
+    binding.core_value = arena.input("core_value", definition->type, definition->shape());
+    Scalar value = arena.read(binding.core_value, expr::indices_of(definition->axes));
+    if (form.constant != 1) value = value * form.constant;
+    binding.epilogue = expr::rewrite(
+        definition->body, [&](Scalar scalar) { return scalar == form.core ? value : scalar; });
+    binding.has_epilogue = binding.epilogue->kind != ScalarKind::Read;
+}
+
+}  // namespace ollie::match
