@@ -151,7 +151,7 @@ MatchResult match_contraction(const Tensor* definition, const Form& form) {
 MatchResult match_contraction(const Tensor* definition, const Pattern&) {
     MatchResult nearest = std::vector<Mismatch>{no_reduction()};
     bool is_first = true;
-    for (const Form& form : forms_of(definition->body)) {
+    for (const Form& form : forms_of(definition)) {
         MatchResult result = match_contraction(definition, form);
         if (std::holds_alternative<Binding>(result)) return result;
         if (is_first) nearest = std::move(result);

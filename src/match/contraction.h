@@ -11,9 +11,9 @@
 ///
 ///   O[batch, rows, columns] = sum[reduced] A[batch, rows, reduced] * B[batch, columns, reduced]
 ///
-/// Every index is linear, and no two of a read's positions are the same element: then each operand is
-/// a strided view of its tensor in which every iterator has one stride. Iterators whose range is 1
-/// are in no class.
+/// Every index is linear, and no two of a read's positions are the same element: then each operand
+/// is a strided view of its tensor in which every iterator has one stride. Iterators whose range is
+/// 1 are in no class.
 namespace ollie::match {
 
 struct Access {
@@ -40,8 +40,8 @@ int64_t offset_of(const Access&, const Layout&);
 /// first; nothing where indices that use several iterators do not allow it. Unit axes come first.
 std::optional<Layout> layout_for(const Access&, const std::vector<expr::Axis>& order);
 
-/// Extent and stride of the iterators taken as one, the last the fastest; nothing if their strides do
-/// not nest.
+/// Extent and stride of the iterators taken as one, the last the fastest; nothing if their strides
+/// do not nest.
 struct MergedAxis {
     int64_t extent = 1;
     int64_t stride = 0;

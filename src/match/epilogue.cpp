@@ -20,6 +20,21 @@ bool is_constant(Scalar scalar, double value) {
     return scalar->kind == ScalarKind::Constant && scalar->constant == value;
 }
 
+/// The value of constants, products and reciprocals of constants.
+std::optional<double> constant_of(Scalar scalar) {
+    if (scalar->kind == ScalarKind::Constant) return scalar->constant;
+    bool is_reciprocal =
+        scalar->kind == ScalarKind::Function && scalar->function == Function::Reciprocal;
+    if (scalar->kind != ScalarKind::Mul && !is_reciprocal) return std::nullopt;
+    double product = 1;
+    for (Scalar operand : scalar->operands) {
+        std::optional<double> factor = constant_of(operand);
+        if (!factor) return std::nullopt;
+        product *= *factor;
+    }
+    return is_reciprocal ? 1 / product : product;
+}
+
 bool reads(Scalar scalar, const expr::Tensor* tensor) {
     return scalar->tensor == tensor ||
            std::any_of(scalar->operands.begin(), scalar->operands.end(),
@@ -50,10 +65,14 @@ private:
         if (scalar->kind == ScalarKind::Mul) return peel_operands(scalar, Kind::Mul);
         if (scalar->kind != ScalarKind::Function) return std::nullopt;
         switch (scalar->function) {
-            case Function::Max: return peel_bound(scalar, true);
-            case Function::Min: return peel_bound(scalar, false);
-            case Function::Where: return peel_leaky(scalar);
-            default: break;
+            case Function::Max:
+                return peel_bound(scalar, true);
+            case Function::Min:
+                return peel_bound(scalar, false);
+            case Function::Where:
+                return peel_leaky(scalar);
+            default:
+                break;
         }
         if (scalar->operands.size() != 1) return std::nullopt;
         EpilogueStep step{Kind::Function};
@@ -85,8 +104,8 @@ private:
 
     /// A constant or a tensor read at the result's own axes.
     bool set_operand(Scalar operand, EpilogueStep& step) const {
-        if (operand->kind == ScalarKind::Constant) {
-            step.constant = operand->constant;
+        if (std::optional<double> constant = constant_of(operand)) {
+            step.constant = *constant;
             return true;
         }
         if (operand->kind != ScalarKind::Read) return false;
@@ -94,8 +113,8 @@ private:
         for (size_t i = 0; i < operand->indices.size(); ++i) {
             auto axis = result_axis(operand->indices[i], operand->tensor->axes[i]);
             if (!axis) return false;
-            if (*axis >= 0 && std::find(step.axis_of.begin(), step.axis_of.end(), *axis) !=
-                                  step.axis_of.end())
+            if (*axis >= 0 &&
+                std::find(step.axis_of.begin(), step.axis_of.end(), *axis) != step.axis_of.end())
                 return false;
             step.axis_of.push_back(*axis);
         }

@@ -62,13 +62,34 @@ Form take_apart(Scalar reduction) {
     return form;
 }
 
+bool is_unit(const expr::Axis& axis) { return axis.extent() == 1; }
+
+/// Replaces unit iterators by their one value.
+void drop_units(const expr::Tensor* definition, Form& form) {
+    expr::Substitution values;
+    auto add = [&](const std::vector<expr::Axis>& axes) {
+        for (const expr::Axis& axis : axes)
+            if (is_unit(axis)) values[axis.iterator] = definition->arena->constant(axis.lo);
+    };
+    add(definition->axes);
+    add(form.axes);
+    if (values.empty()) return;
+    std::erase_if(form.axes, is_unit);
+    for (Scalar& read : form.reads) read = expr::substitute(read, values);
+    for (expr::Predicate& predicate : form.predicates)
+        predicate = expr::substitute(predicate, values);
+}
+
 }  // namespace
 
-std::vector<Form> forms_of(Scalar body) {
+std::vector<Form> forms_of(const expr::Tensor* definition) {
     std::vector<Scalar> reductions;
-    collect_reductions(body, reductions);
+    collect_reductions(definition->body, reductions);
     std::vector<Form> forms;
-    for (Scalar reduction : reductions) forms.push_back(take_apart(reduction));
+    for (Scalar reduction : reductions) {
+        forms.push_back(take_apart(reduction));
+        drop_units(definition, forms.back());
+    }
     std::stable_sort(forms.begin(), forms.end(), [](const Form& a, const Form& b) {
         if (a.obstacle.empty() != b.obstacle.empty()) return a.obstacle.empty();
         return a.axes.size() > b.axes.size();

@@ -18,8 +18,9 @@ struct Form {
     std::string obstacle;  ///< Why it is not of this form; empty if it is.
 };
 
-/// The outermost reductions of the body, the one with the most axes first.
-std::vector<Form> forms_of(expr::Scalar body);
+/// The outermost reductions of the definition's body, the one with the most axes first. Iterators
+/// whose range is 1 are gone from them.
+std::vector<Form> forms_of(const expr::Tensor* definition);
 
 /// The body of the definition with the form's core replaced by a read of `core_value`.
 void split_epilogue(const expr::Tensor* definition, const Form&, Binding&);

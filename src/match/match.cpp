@@ -37,10 +37,14 @@ IteratorClass class_of(bool is_reduced, bool in_first, bool in_second) {
 
 std::string_view name_of(IteratorClass where) {
     switch (where) {
-        case IteratorClass::Batch: return "of both operands and the result";
-        case IteratorClass::Rows: return "of the first operand and the result";
-        case IteratorClass::Columns: return "of the second operand and the result";
-        case IteratorClass::Reduced: return "of the reduction";
+        case IteratorClass::Batch:
+            return "of both operands and the result";
+        case IteratorClass::Rows:
+            return "of the first operand and the result";
+        case IteratorClass::Columns:
+            return "of the second operand and the result";
+        case IteratorClass::Reduced:
+            return "of the reduction";
     }
     CHECK(false);
 }
@@ -99,8 +103,7 @@ private:
     }
 
     int64_t value(const PatternFactor& factor, const Solution& solution) const {
-        return factor.number *
-               (factor.parameter < 0 ? 1 : solution.parameter[factor.parameter]);
+        return factor.number * (factor.parameter < 0 ? 1 : solution.parameter[factor.parameter]);
     }
 
     Index instantiate(const PatternIndex& pattern, const Solution& solution) const {
@@ -166,8 +169,7 @@ private:
         expr::Arena& arena = *definition_->arena;
         std::vector<expr::Predicate> expected;
         for (const PatternIndex& zero : pattern_.zeros)
-            expected.push_back(
-                expr::simplify(arena.zero(instantiate(zero, solution)), ranges()));
+            expected.push_back(expr::simplify(arena.zero(instantiate(zero, solution)), ranges()));
         std::vector<expr::Predicate> actual;
         for (expr::Predicate predicate : form_.predicates)
             actual.push_back(expr::simplify(predicate, ranges()));
@@ -259,7 +261,7 @@ MatchResult match(const Tensor* definition, const Pattern& pattern) {
     if (pattern.is_contraction) return match_contraction(definition, pattern);
     MatchResult nearest = std::vector<Mismatch>{no_reduction()};
     bool is_first = true;
-    for (const Form& form : forms_of(definition->body)) {
+    for (const Form& form : forms_of(definition)) {
         MatchResult result = PatternMatcher(pattern, definition, form)();
         if (std::holds_alternative<Binding>(result)) return result;
         if (is_first) nearest = std::move(result);

@@ -10,9 +10,9 @@ void add_common_mismatches(const expr::Tensor* definition, const Form& form,
                            std::vector<Mismatch>& mismatches) {
     auto check_type = [&](const expr::Tensor* tensor, int operand) {
         if (tensor->type == ElementType::F32) return;
-        mismatches.push_back({Mismatch::Kind::Type, IteratorClass::Batch, operand,
-                              fmt::format("{} is {}, not f32", tensor->name,
-                                          name_of(tensor->type))});
+        mismatches.push_back(
+            {Mismatch::Kind::Type, IteratorClass::Batch, operand,
+             fmt::format("{} is {}, not f32", tensor->name, name_of(tensor->type))});
     };
     auto check_range = [&](const expr::Axis& axis, IteratorClass where) {
         if (axis.lo == 0 && axis.hi > 0) return;

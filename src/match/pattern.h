@@ -17,11 +17,12 @@
 /// A pattern is a definition in the text form of expr/print.h in which extents are left out and
 /// integers may be free parameters `$name`; inputs are the names read:
 ///
-///   Y[n, f, h, w] = sum[c, r, s] A[n, c, $sh*h + $dh*r - $ph, $sw*w + $dw*s - $pw | 0] * K[f, c, r, s]
+///   Y[n, f, h, w] = sum[c, r, s] A[n, c, $sh*h + $dh*r - $ph, $sw*w + $dw*s - $pw | 0] * K[f, c,
+///   r, s]
 ///
-/// An iterator whose range is 1 may be missing from the definition: the pattern's iterator is then a
-/// unit, and the pattern's axes that it indexes alone are unit axes of the tensor or missing from it.
-/// The axes of a tensor may be in any order. Names that end in `..` stand for any number of
+/// An iterator whose range is 1 may be missing from the definition: the pattern's iterator is then
+/// a unit, and the pattern's axes that it indexes alone are unit axes of the tensor or missing from
+/// it. The axes of a tensor may be in any order. Names that end in `..` stand for any number of
 /// iterators; a pattern with them is the general contraction (match/contraction.h):
 ///
 ///   Y[batch.., rows.., columns..] = sum[reduced..] A[batch.., rows.., reduced..] * B[...]
@@ -36,7 +37,7 @@ struct Machine {
     double memory_bandwidth = 4e10;
     double cache_bandwidth = 1.5e11;  ///< Last-level cache.
     int64_t cache_bytes = 32 << 20;
-    double call_seconds = 2e-6;       ///< Start of one call or kernel.
+    double call_seconds = 2e-6;  ///< Start of one call or kernel.
     int threads = 2;
 };
 
@@ -47,9 +48,9 @@ enum class IteratorClass { Batch, Rows, Columns, Reduced };
 /// guided derivation.
 struct Mismatch {
     enum class Kind {
-        NotThisForm,      ///< Not a reduction of a product of two reads, wrong monoid, ...
-        TooManyIterators, ///< In a class.
-        MissingIterator,  ///< In a class.
+        NotThisForm,       ///< Not a reduction of a product of two reads, wrong monoid, ...
+        TooManyIterators,  ///< In a class.
+        MissingIterator,   ///< In a class.
         Order,
         Stride,
         Offset,
@@ -67,10 +68,10 @@ struct Mismatch {
 /// How a definition instantiates a pattern. Every pattern operand is bound to a tensor; pattern
 /// axes correspond one to one to the tensor's axes through `axis_of`.
 struct Operand {
-    std::string name;                  ///< In the pattern.
+    std::string name;  ///< In the pattern.
     const expr::Tensor* tensor = nullptr;
-    /// Pattern axis -> axis of the tensor; -1: a unit axis that the tensor lacks. Axes of the tensor
-    /// that are the image of none have extent 1. For a contraction: the identity.
+    /// Pattern axis -> axis of the tensor; -1: a unit axis that the tensor lacks. Axes of the
+    /// tensor that are the image of none have extent 1. For a contraction: the identity.
     std::vector<int> axis_of;
 };
 
@@ -85,7 +86,7 @@ struct Binding {
     std::vector<Operand> operands;
     Operand result;
     std::shared_ptr<const Contraction> contraction;  ///< For a contraction pattern.
-    expr::Scalar core;      ///< The matched subexpression of the body.
+    expr::Scalar core;                               ///< The matched subexpression of the body.
     /// The body with the core replaced by a read of `core_value`, an input of the result's shape;
     /// just that read where there is no epilogue. A constant factor inside the core is here too.
     expr::Scalar epilogue;

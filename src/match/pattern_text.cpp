@@ -140,14 +140,18 @@ private:
             inner.terms.push_back(iterator);
         }
         bool is_quotient = accept_word("div");
-        term.is_remainder = !is_quotient && accept_word("mod");
-        if (is_quotient || term.is_remainder) {
+        bool is_remainder = !is_quotient && accept_word("mod");
+        if (is_quotient || is_remainder) {
+            term.is_remainder = is_remainder;
             scale(term.divisor);
             term.numerator = std::make_shared<const PatternIndex>(std::move(inner));
             return;
         }
         CHECK(inner.terms.size() == 1 && inner.constant.empty(), "pattern '{}'", text_);
-        term.iterator = inner.terms.front().iterator;
+        PatternFactor coefficient = term.coefficient;
+        term = inner.terms.front();
+        CHECK(term.coefficient.number == 1 && term.coefficient.parameter < 0, "'{}'", text_);
+        term.coefficient = coefficient;
     }
 
     void scale(PatternFactor& factor) {

@@ -80,8 +80,8 @@ bool Unifier::is_complete(const Solution& solution) const {
     for (size_t read = 0; read < reads_.size(); ++read) {
         const auto& axes = solution.axis_of[read];
         for (size_t axis = 0; axis < reads_[read]->tensor->rank(); ++axis) {
-            bool is_image = std::find(axes.begin(), axes.end(), static_cast<int8_t>(axis)) !=
-                            axes.end();
+            bool is_image =
+                std::find(axes.begin(), axes.end(), static_cast<int8_t>(axis)) != axes.end();
             if (!is_image && reads_[read]->tensor->axes[axis].extent() != 1) return false;
         }
     }
@@ -99,8 +99,7 @@ std::pair<Unifier::Linear, int64_t> Unifier::as_quotient(const Linear& index) {
     Linear numerator = linear(quotient->atom->a);
     numerator.constant += index.constant * divisor;
     for (auto term = index.terms.begin(); term != index.terms.end(); ++term)
-        if (term != quotient)
-            numerator.terms.push_back({term->coefficient * divisor, term->atom});
+        if (term != quotient) numerator.terms.push_back({term->coefficient * divisor, term->atom});
     return {numerator, divisor};
 }
 
@@ -138,8 +137,7 @@ void Unifier::unify_terms(const PatternIndex& pattern, size_t at, const Linear& 
         for (const Solution& head : heads) unify_terms(pattern, at + 1, shorter, head, found);
     }
     Solution without = solution;
-    if (make_units(pattern.terms[at], without))
-        unify_terms(pattern, at + 1, rest, without, found);
+    if (make_units(pattern.terms[at], without)) unify_terms(pattern, at + 1, rest, without, found);
 }
 
 void Unifier::unify_term(const PatternTerm& pattern, const Term& term, const Solution& solution,
@@ -171,8 +169,7 @@ bool Unifier::unify_factor(const PatternFactor& factor, int64_t value, Solution&
     return true;
 }
 
-bool Unifier::unify_constant(const PatternIndex& pattern, int64_t value,
-                             Solution& solution) const {
+bool Unifier::unify_constant(const PatternIndex& pattern, int64_t value, Solution& solution) const {
     const PatternFactor* open = nullptr;
     for (const PatternFactor& factor : pattern.constant) {
         if (factor.parameter < 0)

@@ -7,15 +7,15 @@ namespace {
 /// How the groups of a convolution show in its accesses.
 enum class Groups {
     None,
-    Divided,       ///< The filter's quotient chooses the channels.
-    Explicit       ///< An iterator of its own.
+    Divided,  ///< The filter's quotient chooses the channels.
+    Explicit  ///< An iterator of its own.
 };
 
 struct Spelling {
     int rank;
     Groups groups;
-    bool source_has_axis = false;   ///< The group has an axis of the source of its own,
-    bool weights_have_axis = false; ///< of the weights.
+    bool source_has_axis = false;    ///< The group has an axis of the source of its own,
+    bool weights_have_axis = false;  ///< of the weights.
 
     int source_channel_axes() const { return source_has_axis ? 2 : 1; }
     int result_channel_axes() const { return groups == Groups::Explicit ? 2 : 1; }
@@ -47,11 +47,11 @@ std::string pattern_of(const Spelling& spelling) {
                                           : "$cg*" + group + " + c";
     if (spelling.source_has_axis && !is_explicit) source = "f div $fg, c";
     if (is_explicit) weights = spelling.weights_have_axis ? "g, f" : "$fg*g + f";
-    return fmt::format(
-        "Y[n, {}f, {}] = sum[c, {}] A[n, {}, {} | 0] * K[{}, c, {}]", is_explicit ? "g, " : "",
-        for_each_spatial(spelling.rank, "@h"), for_each_spatial(spelling.rank, "@r"), source,
-        for_each_spatial(spelling.rank, "$s@h*@h + $d@h*@r - $p@h"), weights,
-        for_each_spatial(spelling.rank, "@r"));
+    return fmt::format("Y[n, {}f, {}] = sum[c, {}] A[n, {}, {} | 0] * K[{}, c, {}]",
+                       is_explicit ? "g, " : "", for_each_spatial(spelling.rank, "@h"),
+                       for_each_spatial(spelling.rank, "@r"), source,
+                       for_each_spatial(spelling.rank, "$s@h*@h + $d@h*@r - $p@h"), weights,
+                       for_each_spatial(spelling.rank, "@r"));
 }
 
 std::vector<std::string> patterns() {
@@ -86,9 +86,8 @@ OrRefusal<Channels> channels_of(const match::Binding& binding, const Spelling& s
     return channels;
 }
 
-View weights_view(const match::Binding& binding, const Spelling& spelling,
-                  const Channels& channels, const std::vector<WindowAxis>& window,
-                  const Layout& layout) {
+View weights_view(const match::Binding& binding, const Spelling& spelling, const Channels& channels,
+                  const std::vector<WindowAxis>& window, const Layout& layout) {
     PatternStrides strides(binding.operands[1], layout);
     int filter = spelling.weights_have_axis ? 1 : 0;
     View view;
@@ -109,7 +108,7 @@ View weights_view(const match::Binding& binding, const Spelling& spelling,
 
 dnnl::convolution_forward::primitive_desc descriptor(const Attributes& parameters,
                                                      const dnnl::engine& engine) {
-    View source = get_view(parameters, "source");
+    View source = source_seen(parameters);
     View result = get_view(parameters, "result");
     WindowParameters window = get_window(parameters);
     Epilogue epilogue = get_epilogue(parameters);
@@ -144,7 +143,8 @@ OrRefusal<CallChoice> choice_of(const match::Binding& binding, const DataLayouts
     if (!source_view) return Refusal{source_view.reason()};
     auto result_view = view_of(result.tensor, layouts.result, result.groups());
     if (!result_view) return Refusal{result_view.reason()};
-    auto window = window_parameters(*axes, *source_view);
+    bool is_copied = layouts.is_mixed;
+    auto window = window_parameters(*axes, *source_view, is_copied);
     if (!window) return Refusal{window.reason()};
 
     CallChoice choice;
@@ -152,12 +152,13 @@ OrRefusal<CallChoice> choice_of(const match::Binding& binding, const DataLayouts
     ArgumentList arguments;
     const expr::Tensor* kernel = binding.operands[1].tensor;
     Layout kernel_layout = Layout::row_major(kernel->rank());
-    if (arguments.add(source.tensor, layouts.source) != 0 || arguments.add(kernel, kernel_layout) != 1)
+    if (arguments.add(source.tensor, layouts.source) != 0 ||
+        arguments.add(kernel, kernel_layout) != 1)
         return refuse("source and weights are one tensor");
     auto epilogue = plan_epilogue(
         binding, {binding.definition, layouts.result, result.groups(), 1, 1}, arguments);
     if (!epilogue) return Refusal{epilogue.reason()};
-    put(choice.parameters, "source", *source_view);
+    put_source(choice.parameters, *source_view, is_copied);
     put(choice.parameters, "weights",
         weights_view(binding, spelling, *channels, *axes, kernel_layout));
     put(choice.parameters, "result", *result_view);
@@ -172,9 +173,10 @@ OrRefusal<std::vector<CallChoice>> choices(const match::Binding& binding) {
     DataAxes source = DataAxes::of(binding.operands[0], spelling.source_channel_axes());
     DataAxes result = DataAxes::of(binding.result, spelling.result_channel_axes());
     dnnl::engine engine(dnnl::engine::kind::cpu, 0);
-    return supported_choices(data_layouts(source, result), [&](const DataLayouts& layouts) {
-        return choice_of(binding, layouts);
-    }, [&](const CallChoice& choice) { return descriptor(choice.parameters, engine); });
+    return supported_choices(
+        data_layouts(source, result),
+        [&](const DataLayouts& layouts) { return choice_of(binding, layouts); },
+        [&](const CallChoice& choice) { return descriptor(choice.parameters, engine); });
 }
 
 double estimate(const match::Binding& binding, const CallChoice& choice,
@@ -196,9 +198,9 @@ std::unique_ptr<CallInstance> prepare(const program::Step& step, const program::
     auto instance = std::make_unique<OneDnnInstance>(step, program);
     auto primitive =
         descriptor_or_fail([&] { return descriptor(step.parameters, instance->engine()); });
-    View source = get_view(step.parameters, "source");
     Epilogue epilogue = get_epilogue(step.parameters);
-    instance->bind(DNNL_ARG_SRC, 0, source, source.desc());
+    instance->bind(DNNL_ARG_SRC, 0, get_view(step.parameters, "source"),
+                   source_seen(step.parameters).desc());
     instance->bind(DNNL_ARG_WEIGHTS, 1, get_view(step.parameters, "weights"),
                    primitive.weights_desc());
     if (epilogue.bias_argument) {

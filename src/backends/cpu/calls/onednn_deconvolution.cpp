@@ -15,8 +15,8 @@ enum class Groups {
 struct Spelling {
     int rank;
     Groups groups;
-    bool source_has_axis = false;   ///< The group has an axis of the source of its own,
-    bool weights_have_axis = false; ///< of the weights.
+    bool source_has_axis = false;    ///< The group has an axis of the source of its own,
+    bool weights_have_axis = false;  ///< of the weights.
 
     int source_channel_axes() const { return source_has_axis ? 2 : 1; }
     int result_channel_axes() const { return groups == Groups::Explicit ? 2 : 1; }
@@ -41,10 +41,12 @@ const std::vector<Spelling>& spellings() {
 /// The channels' axes of source and weights.
 std::pair<std::string, std::string> channel_indices(const Spelling& spelling) {
     switch (spelling.groups) {
-        case Groups::None: return {"c", "c, f"};
+        case Groups::None:
+            return {"c", "c, f"};
         case Groups::Divided:
             return {"$cg*(f div $fg) + c", "$cg*(f div $fg) + c, f - $fg*(f div $fg)"};
-        case Groups::Single: return {"$cg*f + c", "$cg*f + c, 0"};
+        case Groups::Single:
+            return {"$cg*f + c", "$cg*f + c, 0"};
         case Groups::Explicit:
             return {spelling.source_has_axis ? "g, c" : "$cg*g + c",
                     spelling.weights_have_axis ? "g, c, f" : "$cg*g + c, f"};
@@ -79,10 +81,16 @@ struct Channels {
 OrRefusal<Channels> channels_of(const match::Binding& binding, const Spelling& spelling) {
     Channels channels{1, binding.extent("c"), binding.extent("f")};
     switch (spelling.groups) {
-        case Groups::None: return channels;
-        case Groups::Divided: channels.filters = binding.parameter("fg"); break;
-        case Groups::Single: channels.filters = 1; break;
-        case Groups::Explicit: break;
+        case Groups::None:
+            return channels;
+        case Groups::Divided:
+            channels.filters = binding.parameter("fg");
+            break;
+        case Groups::Single:
+            channels.filters = 1;
+            break;
+        case Groups::Explicit:
+            break;
     }
     if (binding.extent("f") % channels.filters != 0) return refuse("the last group is partial");
     channels.groups = spelling.groups == Groups::Explicit ? binding.extent("g")
@@ -96,9 +104,8 @@ OrRefusal<Channels> channels_of(const match::Binding& binding, const Spelling& s
 }
 
 /// Weights are [c, f, taps] in the pattern, and filters come first for the library.
-View weights_view(const match::Binding& binding, const Spelling& spelling,
-                  const Channels& channels, const std::vector<WindowAxis>& window,
-                  const Layout& layout) {
+View weights_view(const match::Binding& binding, const Spelling& spelling, const Channels& channels,
+                  const std::vector<WindowAxis>& window, const Layout& layout) {
     PatternStrides strides(binding.operands[1], layout);
     int channel = spelling.weights_have_axis ? 1 : 0;
     View view;
@@ -117,9 +124,9 @@ View weights_view(const match::Binding& binding, const Spelling& spelling,
     return view;
 }
 
-/// The library computes the positions of a convolution from `result` to `source`. Ends of the source
-/// that no position meets are cut; a result that reaches further than the source gets a pad of what
-/// is missing, which the library takes as negative.
+/// The library computes the positions of a convolution from `result` to `source`. Ends of the
+/// source that no position meets are cut; a result that reaches further than the source gets a pad
+/// of what is missing, which the library takes as negative.
 OrRefusal<WindowParameters> transposed_window(const std::vector<WindowAxis>& axes,
                                               const View& source) {
     WindowParameters window;
@@ -139,7 +146,7 @@ OrRefusal<WindowParameters> transposed_window(const std::vector<WindowAxis>& axe
 
 dnnl::deconvolution_forward::primitive_desc descriptor(const Attributes& parameters,
                                                        const dnnl::engine& engine) {
-    View source = get_view(parameters, "source");
+    View source = source_seen(parameters);
     View result = get_view(parameters, "result");
     WindowParameters window = get_window(parameters);
     Epilogue epilogue = get_epilogue(parameters);
@@ -181,12 +188,13 @@ OrRefusal<CallChoice> choice_of(const match::Binding& binding, const DataLayouts
     ArgumentList arguments;
     const expr::Tensor* kernel = binding.operands[1].tensor;
     Layout kernel_layout = Layout::row_major(kernel->rank());
-    if (arguments.add(source.tensor, layouts.source) != 0 || arguments.add(kernel, kernel_layout) != 1)
+    if (arguments.add(source.tensor, layouts.source) != 0 ||
+        arguments.add(kernel, kernel_layout) != 1)
         return refuse("source and weights are one tensor");
     auto epilogue = plan_epilogue(
         binding, {binding.definition, layouts.result, result.groups(), 1, 1}, arguments);
     if (!epilogue) return Refusal{epilogue.reason()};
-    put(choice.parameters, "source", *source_view);
+    put_source(choice.parameters, *source_view, layouts.is_mixed);
     put(choice.parameters, "weights",
         weights_view(binding, spelling, *channels, *axes, kernel_layout));
     put(choice.parameters, "result", *result_view);
@@ -201,9 +209,10 @@ OrRefusal<std::vector<CallChoice>> choices(const match::Binding& binding) {
     DataAxes source = DataAxes::of(binding.operands[0], spelling.source_channel_axes());
     DataAxes result = DataAxes::of(binding.result, spelling.result_channel_axes());
     dnnl::engine engine(dnnl::engine::kind::cpu, 0);
-    return supported_choices(data_layouts(source, result), [&](const DataLayouts& layouts) {
-        return choice_of(binding, layouts);
-    }, [&](const CallChoice& choice) { return descriptor(choice.parameters, engine); });
+    return supported_choices(
+        data_layouts(source, result),
+        [&](const DataLayouts& layouts) { return choice_of(binding, layouts); },
+        [&](const CallChoice& choice) { return descriptor(choice.parameters, engine); });
 }
 
 /// Of the taps that the definition counts, one in stride * stride meets an element.
@@ -224,9 +233,9 @@ std::unique_ptr<CallInstance> prepare(const program::Step& step, const program::
     auto instance = std::make_unique<OneDnnInstance>(step, program);
     auto primitive =
         descriptor_or_fail([&] { return descriptor(step.parameters, instance->engine()); });
-    View source = get_view(step.parameters, "source");
     Epilogue epilogue = get_epilogue(step.parameters);
-    instance->bind(DNNL_ARG_SRC, 0, source, source.desc());
+    instance->bind(DNNL_ARG_SRC, 0, get_view(step.parameters, "source"),
+                   source_seen(step.parameters).desc());
     instance->bind(DNNL_ARG_WEIGHTS, 1, get_view(step.parameters, "weights"),
                    primitive.weights_desc());
     if (epilogue.bias_argument) {

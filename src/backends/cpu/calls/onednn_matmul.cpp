@@ -45,9 +45,8 @@ const Access& weights_of(const Contraction& c, const Roles& roles) {
 }
 
 bool uses(const Access& access, const Axis& axis) {
-    return std::any_of(access.indices.begin(), access.indices.end(), [&](expr::Index index) {
-        return expr::uses(index, axis.iterator);
-    });
+    return std::any_of(access.indices.begin(), access.indices.end(),
+                       [&](expr::Index index) { return expr::uses(index, axis.iterator); });
 }
 
 /// Iterators in the order in which the access uses them, axis by axis.
@@ -116,8 +115,7 @@ std::vector<Candidate> candidates_of(const Contraction& c) {
         bool source_varies = !is_constant(source_of(c, roles).tensor);
         bool weights_vary = !is_constant(weights_of(c, roles).tensor);
         all.push_back({roles, source_varies ? Storage::Interleaved : Storage::Plain,
-                       weights_vary ? Storage::Interleaved : Storage::Plain,
-                       Storage::Interleaved});
+                       weights_vary ? Storage::Interleaved : Storage::Plain, Storage::Interleaved});
     }
     return all;
 }
@@ -218,19 +216,27 @@ dnnl::matmul::primitive_desc descriptor(const Attributes& parameters, const dnnl
             attribute_of(epilogue)};
 }
 
+bool reads_tensors(const Epilogue& epilogue) {
+    return std::any_of(epilogue.operations.begin(), epilogue.operations.end(),
+                       [](const PostOperation& operation) { return operation.argument >= 0; });
+}
+
 OrRefusal<CallChoice> choice_of(const match::Binding& binding, const Candidate& candidate) {
     const Contraction& c = *binding.contraction;
     const Roles& roles = candidate.roles;
     const Access& source = source_of(c, roles);
     const Access& weights = weights_of(c, roles);
-    auto source_layout = match::layout_for(
-        source, storage_order(source, roles, roles.m, roles.k, candidate.source));
+    auto source_layout =
+        match::layout_for(source, storage_order(source, roles, roles.m, roles.k, candidate.source));
     auto weights_layout = match::layout_for(
         weights, storage_order(weights, roles, roles.k, roles.n, candidate.weights));
     auto result_layout = match::layout_for(
         c.result, storage_order(c.result, roles, roles.m, roles.n, candidate.result));
     if (!source_layout || !weights_layout || !result_layout)
         return refuse("an axis holds iterators of several classes");
+    source_layout = simplest(source.tensor, *source_layout);
+    weights_layout = simplest(weights.tensor, *weights_layout);
+    result_layout = simplest(binding.definition, *result_layout);
     auto source_view = view_of(source, *source_layout, roles, roles.m, roles.k);
     auto weights_view = view_of(weights, *weights_layout, roles, roles.k, roles.n);
     auto result_view = view_of(c.result, *result_layout, roles, roles.m, roles.n);
@@ -244,9 +250,12 @@ OrRefusal<CallChoice> choice_of(const match::Binding& binding, const Candidate& 
     if (second < 0) return refuse("both operands are one tensor, in two layouts");
     int channel = static_cast<int>(roles.parts.size()) + 1;
     auto epilogue = plan_epilogue(
-        binding,
-        {binding.definition, *result_layout, result_groups(c, roles), channel, 1}, arguments);
+        binding, {binding.definition, *result_layout, result_groups(c, roles), channel, 1},
+        arguments);
     if (!epilogue) return Refusal{epilogue.reason()};
+    // Seen to crash in oneDNN 3.2 where the batch is not the outermost dimension in storage.
+    if (candidate.result == Storage::Interleaved && reads_tensors(*epilogue))
+        return refuse("nothing is added to an interleaved product");
 
     CallChoice choice;
     choice.result_layout = *result_layout;
@@ -290,11 +299,9 @@ double estimate(const match::Binding& binding, const CallChoice& choice,
     for (int64_t extent : result.dims) operations *= static_cast<double>(extent);
     auto k = static_cast<double>(source.dims.back());
     auto m = static_cast<double>(source.dims.end()[-2]);
-    double efficiency =
-        0.95 * lane_use(result.dims.back()) * (k / (k + 8)) * (m / (m + 4));
+    double efficiency = 0.95 * lane_use(result.dims.back()) * (k / (k + 8)) * (m / (m + 4));
     bool is_transposed = source.strides.back() != 1;
-    bool is_interleaved =
-        result.dims.size() > 2 && result.strides[0] < result.strides.end()[-2];
+    bool is_interleaved = result.dims.size() > 2 && result.strides[0] < result.strides.end()[-2];
     if (is_transposed) efficiency *= 0.8;
     if (is_interleaved) efficiency *= 0.85;
     return roofline(machine, operations, efficiency, bytes_of(binding));
@@ -303,16 +310,15 @@ double estimate(const match::Binding& binding, const CallChoice& choice,
 std::unique_ptr<CallInstance> prepare(const program::Step& step, const program::Program& program) {
     auto instance = std::make_unique<OneDnnInstance>(step, program);
     const Attributes& parameters = step.parameters;
-    auto primitive =
-        descriptor_or_fail([&] { return descriptor(parameters, instance->engine()); });
+    auto primitive = descriptor_or_fail([&] { return descriptor(parameters, instance->engine()); });
     Epilogue epilogue = get_epilogue(parameters);
     View source = get_view(parameters, "source");
     auto argument = [&](const std::string& name) {
         return static_cast<int>(get_int(parameters, name));
     };
     instance->bind(DNNL_ARG_SRC, argument("source_argument"), source, source.desc());
-    instance->bind(DNNL_ARG_WEIGHTS, argument("weights_argument"),
-                   get_view(parameters, "weights"), primitive.weights_desc());
+    instance->bind(DNNL_ARG_WEIGHTS, argument("weights_argument"), get_view(parameters, "weights"),
+                   primitive.weights_desc());
     if (epilogue.bias_argument) {
         View bias = bias_view(parameters);
         instance->bind(DNNL_ARG_BIAS, *epilogue.bias_argument, bias, bias.desc());

@@ -38,7 +38,9 @@ int64_t value_at(expr::Index index, const Point& point) {
         const expr::AtomNode& atom = *term.atom;
         int64_t part = 0;
         switch (atom.kind) {
-            case expr::AtomKind::Iterator: part = point.at(atom.iterator); break;
+            case expr::AtomKind::Iterator:
+                part = point.at(atom.iterator);
+                break;
             case expr::AtomKind::FloorDiv:
                 part = floor_quotient(value_at(atom.a, point), atom.divisor);
                 break;
@@ -132,8 +134,7 @@ OrRefusal<Pool> pool_of(const match::Binding& binding, const std::vector<WindowA
     for (const WindowAxis& axis : axes) pool.scale *= static_cast<double>(axis.taps);
     pool.algorithm = dnnl::algorithm::pooling_avg_include_padding;
     if (!uses_numbers(binding.epilogue)) return pool;
-    expr::Scalar inverse =
-        binding.definition->arena->constant_scalar(1 / pool.scale);
+    expr::Scalar inverse = binding.definition->arena->constant_scalar(1 / pool.scale);
     bool is_found = false;
     pool.binding.epilogue = expr::rewrite(binding.epilogue, [&](expr::Scalar scalar) {
         bool is_candidate = scalar->kind == expr::ScalarKind::Function &&
@@ -153,7 +154,7 @@ dnnl::pooling_forward::primitive_desc descriptor(const Attributes& parameters,
     return {engine,
             dnnl::prop_kind::forward_inference,
             static_cast<dnnl::algorithm>(get_int(parameters, "algorithm")),
-            get_view(parameters, "source").desc(),
+            source_seen(parameters).desc(),
             get_view(parameters, "result").desc(),
             window.strides,
             get_ints(parameters, "kernel"),
@@ -174,7 +175,8 @@ OrRefusal<CallChoice> choice_of(const match::Binding& binding, const DataLayouts
     if (!source_view) return Refusal{source_view.reason()};
     auto result_view = view_of(result.tensor, layouts.result, result.groups());
     if (!result_view) return Refusal{result_view.reason()};
-    auto window = window_parameters(*axes, *source_view);
+    bool is_copied = layouts.is_mixed;
+    auto window = window_parameters(*axes, *source_view, is_copied);
     if (!window) return Refusal{window.reason()};
 
     CallChoice choice;
@@ -189,7 +191,7 @@ OrRefusal<CallChoice> choice_of(const match::Binding& binding, const DataLayouts
     for (const WindowAxis& axis : *axes) kernel.push_back(axis.taps);
     choice.parameters["kernel"] = std::move(kernel);
     choice.parameters["algorithm"] = static_cast<int64_t>(pool->algorithm);
-    put(choice.parameters, "source", *source_view);
+    put_source(choice.parameters, *source_view, is_copied);
     put(choice.parameters, "result", *result_view);
     put(choice.parameters, *window);
     put(choice.parameters, *epilogue);
@@ -201,9 +203,10 @@ OrRefusal<std::vector<CallChoice>> choices(const match::Binding& binding) {
     DataAxes source = DataAxes::of(binding.operands[0], 1);
     DataAxes result = DataAxes::of(binding.result, 1);
     dnnl::engine engine(dnnl::engine::kind::cpu, 0);
-    return supported_choices(data_layouts(source, result), [&](const DataLayouts& layouts) {
-        return choice_of(binding, layouts);
-    }, [&](const CallChoice& choice) { return descriptor(choice.parameters, engine); });
+    return supported_choices(
+        data_layouts(source, result),
+        [&](const DataLayouts& layouts) { return choice_of(binding, layouts); },
+        [&](const CallChoice& choice) { return descriptor(choice.parameters, engine); });
 }
 
 double estimate(const match::Binding& binding, const CallChoice& choice,
@@ -217,8 +220,8 @@ std::unique_ptr<CallInstance> prepare(const program::Step& step, const program::
     auto instance = std::make_unique<OneDnnInstance>(step, program);
     auto primitive =
         descriptor_or_fail([&] { return descriptor(step.parameters, instance->engine()); });
-    View source = get_view(step.parameters, "source");
-    instance->bind(DNNL_ARG_SRC, 0, source, source.desc());
+    instance->bind(DNNL_ARG_SRC, 0, get_view(step.parameters, "source"),
+                   source_seen(step.parameters).desc());
     instance->bind(get_epilogue(step.parameters));
     instance->bind_result(DNNL_ARG_DST, 0, get_view(step.parameters, "result"));
     instance->finish(dnnl::pooling_forward(primitive), primitive.scratchpad_desc(),

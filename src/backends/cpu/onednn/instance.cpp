@@ -50,10 +50,10 @@ void OneDnnInstance::bind(int role, int argument, const View& view, const memory
     add_argument(role, liked);
 }
 
-/// Values are row-major whatever the layout of the buffer; the view's strides are of the layout that
-/// the choice asked for, so they hold for a copy in that layout.
-memory OneDnnInstance::packed(const program::Buffer& buffer, const Layout& layout,
-                              const View& view, const memory::desc& wanted) {
+/// Values are row-major whatever the layout of the buffer; the view's strides are of the layout
+/// that the choice asked for, so they hold for a copy in that layout.
+memory OneDnnInstance::packed(const program::Buffer& buffer, const Layout& layout, const View& view,
+                              const memory::desc& wanted) {
     const HostArray& values = *buffer.values;
     CHECK(values.type() == ElementType::F32, "constant {} is not f32", buffer.name);
     std::vector<int64_t> to = layout.strides(buffer.shape);
@@ -121,9 +121,8 @@ void OneDnnInstance::run(std::span<void* const> arguments, std::span<void* const
         reorder.to.set_data_handle(scratch_bytes + reorder.scratch_offset);
         reorder.primitive.execute(stream_, reorder.from, reorder.to);
     }
-    dnnl_status_t status =
-        dnnl_primitive_execute(primitive_.get(), stream_.get(),
-                               static_cast<int>(execution_.size()), execution_.data());
+    dnnl_status_t status = dnnl_primitive_execute(
+        primitive_.get(), stream_.get(), static_cast<int>(execution_.size()), execution_.data());
     CHECK(status == dnnl_success, "oneDNN {}: status {}", implementation_,
           static_cast<int>(status));
     stream_.wait();

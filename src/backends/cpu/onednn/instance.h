@@ -7,8 +7,8 @@
 #include "backends/cpu/onednn/post_operations.h"
 #include "backends/cpu/onednn/view.h"
 
-/// The executable form of any oneDNN call: one primitive, its memory objects, and constants packed in
-/// the formats that the primitive likes.
+/// The executable form of any oneDNN call: one primitive, its memory objects, and constants packed
+/// in the formats that the primitive likes.
 namespace ollie::backends::cpu {
 
 class OneDnnInstance : public CallInstance {
@@ -18,8 +18,8 @@ public:
     const dnnl::engine& engine() const { return engine_; }
 
     /// Declares that the primitive's argument `role` (DNNL_ARG_SRC, ...) is this view of the step's
-    /// argument, wanted in the format `wanted`: a constant is packed now, anything else is reordered
-    /// by `run` where its format differs.
+    /// argument, wanted in the format `wanted`: a constant is packed now, anything else is
+    /// reordered by `run` where its format differs.
     void bind(int role, int argument, const View&, const dnnl::memory::desc& wanted);
     void bind_result(int role, int result, const View&);
     /// Memory of the instance's own, uninitialized.

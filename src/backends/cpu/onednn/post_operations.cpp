@@ -34,7 +34,7 @@ Layout layout_like(const EpilogueStep& step, const Layout& result) {
     for (int axis : result.order)
         for (size_t i = 0; i < step.axis_of.size(); ++i)
             if (step.axis_of[i] == axis) order.push_back(static_cast<int>(i));
-    return layout_in_order(step.tensor->rank(), order);
+    return layout_in_order(step.tensor, order);
 }
 
 /// The dimensions of the result as axes of the tensor: each wholly or not at all.
@@ -65,9 +65,14 @@ public:
 
     std::optional<Refusal> add(const EpilogueStep& step) {
         switch (step.kind) {
-            case Kind::Relu: push({"leaky"}); return std::nullopt;
-            case Kind::Clip: push_clip(step); return std::nullopt;
-            case Kind::Function: return add_function(step);
+            case Kind::Relu:
+                push({"leaky"});
+                return std::nullopt;
+            case Kind::Clip:
+                push_clip(step);
+                return std::nullopt;
+            case Kind::Function:
+                return add_function(step);
             case Kind::Leaky:
                 if (step.tensor != nullptr) return add_tensor("prelu", step);
                 push({"leaky", step.constant});
@@ -121,7 +126,8 @@ private:
     }
 
     std::optional<Refusal> add_tensor(std::string name, const EpilogueStep& step) {
-        if (step.tensor->type != ElementType::F32) return refuse("{} is not f32", step.tensor->name);
+        if (step.tensor->type != ElementType::F32)
+            return refuse("{} is not f32", step.tensor->name);
         auto groups = groups_of(step, geometry_);
         if (!groups) return Refusal{groups.reason()};
         Layout layout = layout_like(step, geometry_.layout);
@@ -129,8 +135,8 @@ private:
         if (!view) return Refusal{view.reason()};
         int argument = arguments_.add(step.tensor, layout);
         if (argument < 0) return refuse("{} is needed in two layouts", step.tensor->name);
-        bool is_bias = name == "add" && epilogue_.operations.empty() &&
-                       !epilogue_.bias_argument && is_by_channel(*view) && geometry_.scale == 1;
+        bool is_bias = name == "add" && epilogue_.operations.empty() && !epilogue_.bias_argument &&
+                       is_by_channel(*view) && geometry_.scale == 1;
         if (is_bias) {
             epilogue_.bias_argument = argument;
             return std::nullopt;

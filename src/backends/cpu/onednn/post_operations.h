@@ -12,7 +12,8 @@ namespace ollie::backends::cpu {
 
 /// In text, as kept in the parameter `post`:
 ///   "linear a b"   a * v + b            "clip lo hi"      "leaky alpha"  (0: relu)
-///   "tanh", "logistic", "exp", ...      "add", "mul", "prelu"   with the tensor of view POSTi, where i
+///   "tanh", "logistic", "exp", ...      "add", "mul", "prelu"   with the tensor of view POSTi,
+///   where i
 ///                                       is its position in the chain, and argument POSTi_argument
 struct PostOperation {
     std::string name;

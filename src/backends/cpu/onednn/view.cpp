@@ -81,13 +81,23 @@ void set_unit_strides(View& view) {
     }
 }
 
-Layout layout_in_order(size_t rank, std::span<const int> axes) {
+Layout simplest(const expr::Tensor* tensor, const Layout& layout) {
+    int last = -1;
+    for (int axis : layout.order) {
+        if (tensor->axes[static_cast<size_t>(axis)].extent() == 1) continue;
+        if (axis < last) return layout;
+        last = axis;
+    }
+    return Layout::row_major(tensor->rank());
+}
+
+Layout layout_in_order(const expr::Tensor* tensor, std::span<const int> axes) {
     Layout layout;
-    for (int axis = 0; axis < static_cast<int>(rank); ++axis)
+    for (int axis = 0; axis < static_cast<int>(tensor->rank()); ++axis)
         if (std::find(axes.begin(), axes.end(), axis) == axes.end()) layout.order.push_back(axis);
     for (int axis : axes)
         if (axis >= 0) layout.order.push_back(axis);
-    return layout;
+    return simplest(tensor, layout);
 }
 
 bool is_constant(const expr::Tensor* tensor) {

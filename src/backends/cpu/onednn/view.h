@@ -44,9 +44,11 @@ OrRefusal<View> view_of(const expr::Tensor*, const Layout&, std::span<const Axis
 /// Gives unit dimensions the strides that they would have in a dense tensor.
 void set_unit_strides(View&);
 
-/// The storage order in which the axes (-1: none) come in this order, outermost first; axes that are
-/// not named come before them.
-Layout layout_in_order(size_t rank, std::span<const int> axes);
+/// The storage order in which the axes (-1: none) come in this order, outermost first; axes that
+/// are not named come before them. Row-major where that is the same storage, since unit axes may be
+/// anywhere.
+Layout layout_in_order(const expr::Tensor*, std::span<const int> axes);
+Layout simplest(const expr::Tensor*, const Layout&);
 
 /// A tensor whose values are known before the program runs: a weight, or defined by weights alone.
 bool is_constant(const expr::Tensor*);

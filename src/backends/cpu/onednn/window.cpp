@@ -58,8 +58,8 @@ WindowParameters get_window(const Attributes& attributes) {
             get_ints(attributes, "pads_begin"), get_ints(attributes, "pads_end")};
 }
 
-OrRefusal<WindowParameters> window_parameters(const std::vector<WindowAxis>& axes,
-                                              View& gathered) {
+OrRefusal<WindowParameters> window_parameters(const std::vector<WindowAxis>& axes, View& gathered,
+                                              bool& is_cut) {
     WindowParameters window;
     size_t first = gathered.dims.size() - axes.size();
     for (size_t i = 0; i < axes.size(); ++i) {
@@ -68,6 +68,7 @@ OrRefusal<WindowParameters> window_parameters(const std::vector<WindowAxis>& axe
         int64_t begin = axis.pad_begin;
         int64_t reach = (axis.positions - 1) * axis.stride + (axis.taps - 1) * axis.dilation + 1;
         int64_t end = reach - begin - extent;
+        is_cut = is_cut || begin < 0 || end < 0;
         if (begin < 0) {
             gathered.offset -= begin * gathered.strides[first + i];
             extent += begin;
@@ -101,14 +102,14 @@ Layout DataAxes::channels_first() const {
     std::vector<int> order{image};
     order.insert(order.end(), channels.begin(), channels.end());
     order.insert(order.end(), spatial.begin(), spatial.end());
-    return layout_in_order(tensor->rank(), order);
+    return layout_in_order(tensor, order);
 }
 
 Layout DataAxes::channels_last() const {
     std::vector<int> order{image};
     order.insert(order.end(), spatial.begin(), spatial.end());
     order.insert(order.end(), channels.begin(), channels.end());
-    return layout_in_order(tensor->rank(), order);
+    return layout_in_order(tensor, order);
 }
 
 std::vector<AxisGroup> DataAxes::groups() const {
@@ -125,10 +126,9 @@ int64_t DataAxes::channel_count() const {
 }
 
 std::vector<DataLayouts> data_layouts(const DataAxes& source, const DataAxes& result) {
-    std::vector<DataLayouts> all{{source.channels_last(), result.channels_last()},
-                                 {source.channels_first(), result.channels_first()},
-                                 {source.channels_first(), result.channels_last()},
-                                 {source.channels_last(), result.channels_first()}};
+    std::vector<DataLayouts> all{{source.channels_last(), result.channels_last(), false},
+                                 {source.channels_first(), result.channels_first(), false},
+                                 {source.channels_first(), result.channels_last(), true}};
     std::vector<DataLayouts> different;
     for (const DataLayouts& layouts : all) {
         bool is_known = std::any_of(different.begin(), different.end(), [&](const auto& known) {
@@ -137,6 +137,27 @@ std::vector<DataLayouts> data_layouts(const DataAxes& source, const DataAxes& re
         if (!is_known) different.push_back(layouts);
     }
     return different;
+}
+
+View channels_last_copy(const View& view) {
+    View copy{view.dims, std::vector<int64_t>(view.dims.size(), 1), 0};
+    int64_t stride = view.dims[1];
+    for (size_t d = view.dims.size(); d-- > 2;) {
+        copy.strides[d] = stride;
+        stride *= view.dims[d];
+    }
+    copy.strides[0] = stride;
+    return copy;
+}
+
+void put_source(Attributes& parameters, const View& view, bool is_copied) {
+    put(parameters, "source", view);
+    parameters["source_copied"] = int64_t{is_copied};
+}
+
+View source_seen(const Attributes& parameters) {
+    View view = get_view(parameters, "source");
+    return get_int(parameters, "source_copied") != 0 ? channels_last_copy(view) : view;
 }
 
 PatternStrides::PatternStrides(const match::Operand& operand, const Layout& layout)
@@ -149,7 +170,8 @@ int64_t PatternStrides::operator[](int pattern_axis) const {
 
 double operations_of(const match::Binding& binding) {
     double product = 2;
-    for (const auto& [name, axis] : binding.iterators) product *= static_cast<double>(axis.extent());
+    for (const auto& [name, axis] : binding.iterators)
+        product *= static_cast<double>(axis.extent());
     return product;
 }
 
@@ -160,8 +182,7 @@ double bytes_of(const match::Binding& binding) {
     return elements * sizeof(float);
 }
 
-double roofline(const match::Machine& machine, double operations, double efficiency,
-                double bytes) {
+double roofline(const match::Machine& machine, double operations, double efficiency, double bytes) {
     double bandwidth = bytes < static_cast<double>(machine.cache_bytes) ? machine.cache_bandwidth
                                                                         : machine.memory_bandwidth;
     return machine.call_seconds +

@@ -43,11 +43,13 @@ struct WindowParameters {
 void put(Attributes&, const WindowParameters&);
 WindowParameters get_window(const Attributes&);
 
-/// For a window that gathers from `gathered` at the positions of `scattered` (both views have the
-/// spatial dimensions last). Views are cut where pads would be negative.
-OrRefusal<WindowParameters> window_parameters(const std::vector<WindowAxis>&, View& gathered);
+/// For a window that gathers from `gathered`, a view with the spatial dimensions last. It is cut
+/// where pads would be negative, which sets `is_cut`.
+OrRefusal<WindowParameters> window_parameters(const std::vector<WindowAxis>&, View& gathered,
+                                              bool& is_cut);
 
-/// Tensor axes of the data operand or the result: image, channels (one or two pattern axes), spatial.
+/// Tensor axes of the data operand or the result: image, channels (one or two pattern axes),
+/// spatial.
 struct DataAxes {
     const expr::Tensor* tensor = nullptr;
     int image = -1;
@@ -66,8 +68,14 @@ struct DataAxes {
 struct DataLayouts {
     Layout source;
     Layout result;
+    bool is_mixed;  ///< The library takes it only if the source is copied to channels last.
 };
 std::vector<DataLayouts> data_layouts(const DataAxes& source, const DataAxes& result);
+
+/// The data operand as it lies in its buffer, and whether the library gets a copy of it in scratch
+/// memory, dense with channels last; and the view that the library gets.
+void put_source(Attributes&, const View&, bool is_copied);
+View source_seen(const Attributes&);
 
 /// Strides of a tensor by the axes of its pattern; 0 for an axis that the tensor lacks.
 class PatternStrides {
