@@ -107,7 +107,9 @@ private:
             case AtomKind::Max: {
                 std::string a = index(atom.a);
                 std::string b = index(atom.b);
-                if (b < a) std::swap(a, b);
+                bool is_in_order =
+                    atom.a->terms.empty() == atom.b->terms.empty() ? a <= b : atom.b->terms.empty();
+                if (!is_in_order) std::swap(a, b);
                 return fmt::format("{}({}, {})", atom.kind == AtomKind::Min ? "min" : "max", a, b);
             }
             case AtomKind::Table:
