@@ -77,6 +77,21 @@ fs::path from_environment_or_above(const char* variable, const fs::path& relativ
     return value != nullptr && *value != '\0' ? fs::path(value) : find_above(relative);
 }
 
+class AbsentContestant : public Contestant {
+public:
+    AbsentContestant(std::string name, std::string reason)
+        : name_(std::move(name)), reason_(std::move(reason)) {}
+
+    const std::string& name() const override { return name_; }
+    OrRefusal<Loaded> prepare(const LoadRequest&) override { return Refusal{reason_}; }
+    std::vector<double> run_block(const BlockSettings&) override { return {}; }
+    std::vector<HostArray> outputs() override { return {}; }
+
+private:
+    std::string name_;
+    std::string reason_;
+};
+
 }  // namespace
 
 ChildContestant::ChildContestant(std::string name, Command command, std::string model,
@@ -160,6 +175,12 @@ OrRefusal<Command> rival_command(const std::string& runtime) {
         return refuse("no script that runs {}: OLLIE_RIVALS_SCRIPT names none", runtime);
     }
     return Command{{python.string(), script.string(), runtime}};
+}
+
+std::unique_ptr<Contestant> rival(const std::string& runtime) {
+    OrRefusal<Command> command = rival_command(runtime);
+    if (!command) return std::make_unique<AbsentContestant>(runtime, command.reason());
+    return std::make_unique<ChildContestant>(runtime, *command);
 }
 
 Command own_command(std::vector<std::string> arguments) {

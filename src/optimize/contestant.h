@@ -100,6 +100,9 @@ private:
 /// variables OLLIE_RIVALS_PYTHON and OLLIE_RIVALS_SCRIPT take precedence. Refusal: not found.
 OrRefusal<Command> rival_command(const std::string& runtime);
 
+/// That runtime as a contestant; where it cannot be run, `prepare` refuses with the reason.
+std::unique_ptr<Contestant> rival(const std::string& runtime);
+
 /// The names that rival_command knows.
 const std::vector<std::string>& known_rivals();
 

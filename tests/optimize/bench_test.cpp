@@ -1,6 +1,7 @@
 #include "optimize/bench.h"
 
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -189,7 +190,7 @@ TEST(RivalScript, ReportsAbsenceOfItsPackages) {
     Command command{{"python3", "-S", "tools/rivals/run_rival.py", "onnxruntime"}};
     BenchRow row = row_of(std::make_unique<ChildContestant>("onnxruntime", command));
     EXPECT_THAT(row.absent, HasSubstr("not installed"));
-    EXPECT_THROW(rival_command("no such runtime"), UserError);
+    EXPECT_THROW(rival("no such runtime"), UserError);
 }
 
 /// Writes a model that adds its input to itself.
@@ -220,6 +221,48 @@ TEST(RivalScript, RunsWhatIsInstalled) {
         EXPECT_TRUE(row.has_times());
         EXPECT_DOUBLE_EQ(*row.max_error_of_scale, 0.5);  // 6 in place of 4.
     }
+}
+
+/// A program that answers `bench` with figures for every model but one named bad, and counts calls.
+const char* const fake_program = R"(#!/bin/sh
+echo "$2" >> "$(dirname "$0")/calls"
+case "$2" in *bad*) echo "node n: no operator Foo" >&2; exit 2;; esac
+cat <<end
+{"model": "m", "threads": 2, "fit": true, "machine": {"cpu": "C", "isa": "I", "cores": 2},
+ "rows": [{"name": "onnxruntime", "version": "1", "median_ms": 3},
+          {"name": "openvino", "absent": "not installed"},
+          {"name": "ollie", "version": "0", "median_ms": 2, "max_error_of_scale": 1e-6}]}
+end
+)";
+
+int count_lines(const std::filesystem::path& path) {
+    std::ifstream file(path);
+    int count = 0;
+    for (std::string line; std::getline(file, line);) ++count;
+    return count;
+}
+
+TEST(BenchScript, PrintsATableAndResumes) {
+    TemporaryFolder folder;
+    std::filesystem::path program = folder.path() / "an ollie";
+    std::ofstream(program) << fake_program;
+    std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+    std::filesystem::path output = folder.path() / "results.json";
+    auto run = [&](const std::string& last) {
+        ChildProcess child(Command{{"sh", "-c", "python3 bench/run.py \"$@\" | tr '\\n' '|'; echo",
+                                    "sh", "--ollie", program.string(), "--output", output.string(),
+                                    "--", "some/net_b16.onnx", last}});
+        return child.receive(60);
+    };
+    std::string table = run("bad.onnx");
+    EXPECT_THAT(table, testing::ContainsRegex("net +16 +3 +- +- +2 +1.50 +- +1.0e-06"));
+    EXPECT_THAT(table, HasSubstr("exit code 2: node n: no operator Foo"));
+    EXPECT_THAT(table, HasSubstr("openvino absent: not installed"));
+    EXPECT_EQ(count_lines(folder.path() / "calls"), 2);
+    run("other_b1.onnx");  // The first is there already.
+    EXPECT_EQ(count_lines(folder.path() / "calls"), 3);
+    run("bad.onnx");  // What failed is tried again.
+    EXPECT_EQ(count_lines(folder.path() / "calls"), 4);
 }
 
 TEST(Subject, AnswersThroughTheProtocol) {
