@@ -1,0 +1,275 @@
+#include "search/cover.h"
+
+#include <algorithm>
+
+#include "derive/scope.h"
+#include "search/estimate.h"
+
+namespace ollie::search {
+namespace {
+
+using namespace expr;
+
+constexpr int unmatched_distance = 100;
+
+bool has_reduction(const Tensor* definition) {
+    bool found = false;
+    for_each_scalar(definition->body, [&](Scalar s) {
+        found = found || (s->kind == ScalarKind::Reduce);
+    });
+    return found;
+}
+
+std::string name_of(match::Mismatch::Kind kind) {
+    switch (kind) {
+        case match::Mismatch::Kind::NotThisForm: return "not this form";
+        case match::Mismatch::Kind::TooManyIterators: return "too many iterators";
+        case match::Mismatch::Kind::MissingIterator: return "missing iterator";
+        case match::Mismatch::Kind::Order: return "order";
+        case match::Mismatch::Kind::Stride: return "stride";
+        case match::Mismatch::Kind::Offset: return "offset";
+        case match::Mismatch::Kind::Range: return "range";
+        case match::Mismatch::Kind::OutsideValue: return "outside value";
+        case match::Mismatch::Kind::OperandLayout: return "operand layout";
+        case match::Mismatch::Kind::Type: return "type";
+    }
+    return "other";
+}
+
+struct Answer {
+    std::vector<Piece> pieces;
+    int distance = unmatched_distance;
+};
+
+}  // namespace
+
+struct Matcher::Impl {
+    struct Target {
+        const backends::LibraryCall* call;
+        std::vector<std::shared_ptr<const match::Pattern>> patterns;
+    };
+    std::vector<Target> targets;
+    match::Machine machine;
+    std::map<uint32_t, Answer> answers;  ///< By tensor id; one arena.
+    std::map<std::string, int64_t> mismatches;
+
+    const Answer& answer(const Tensor* definition) {
+        auto [found, is_new] = answers.try_emplace(definition->id);
+        if (is_new) found->second = ask(definition);
+        return found->second;
+    }
+
+    Answer ask(const Tensor* definition) {
+        Answer result;
+        for (const Target& target : targets)
+            for (size_t i = 0; i < target.patterns.size(); ++i)
+                try_pattern(definition, target, static_cast<int>(i), result);
+        std::stable_sort(
+            result.pieces.begin(), result.pieces.end(),
+            [](const Piece& x, const Piece& y) { return x.estimated < y.estimated; });
+        return result;
+    }
+
+    void try_pattern(const Tensor* definition, const Target& target, int pattern, Answer& result) {
+        match::MatchResult matched = match::match(definition, *target.patterns[pattern]);
+        if (const auto* list = std::get_if<std::vector<match::Mismatch>>(&matched)) {
+            for (const match::Mismatch& mismatch : *list)
+                ++mismatches[target.call->name + ": " + name_of(mismatch.kind)];
+            bool other = !list->empty() &&
+                         list->front().kind == match::Mismatch::Kind::NotThisForm;
+            int distance = other ? unmatched_distance : static_cast<int>(list->size());
+            result.distance = std::min(result.distance, distance);
+            return;
+        }
+        match::Binding& binding = std::get<match::Binding>(matched);
+        binding.pattern = pattern;
+        auto choices = target.call->choices(binding);
+        if (!choices) {
+            ++mismatches[target.call->name + ": " + choices.reason()];
+            result.distance = std::min(result.distance, 1);
+            return;
+        }
+        result.distance = 0;
+        for (const backends::CallChoice& choice : *choices)
+            result.pieces.push_back({Piece::Kind::Call,
+                                     {definition},
+                                     target.call,
+                                     binding,
+                                     choice,
+                                     target.call->estimate(binding, choice, machine)});
+    }
+};
+
+Matcher::Matcher(const Options& options) : impl_(std::make_unique<Impl>()) {
+    impl_->machine = options.machine;
+    for (const backends::LibraryCall* call : options.calls) {
+        Impl::Target target{call, {}};
+        for (const std::string& text : call->patterns)
+            target.patterns.push_back(match::parse_pattern(text));
+        impl_->targets.push_back(std::move(target));
+    }
+}
+
+Matcher::~Matcher() = default;
+
+const std::vector<Piece>& Matcher::pieces_of(const Tensor* definition) {
+    return impl_->answer(definition).pieces;
+}
+
+int Matcher::distance(const Tensor* definition) { return impl_->answer(definition).distance; }
+
+const std::map<std::string, int64_t>& Matcher::mismatches() const { return impl_->mismatches; }
+
+namespace {
+
+/// Weight-only definitions that others read: what is computed when optimizing.
+std::vector<const Tensor*> constants_of(const std::vector<const Tensor*>& definitions) {
+    std::vector<const Tensor*> constants;
+    for (const Tensor* definition : definitions) {
+        if (derive::is_weight_only(definition)) continue;
+        for (const Tensor* source : sources_of(definition))
+            if (source->is_definition() && derive::is_weight_only(source) &&
+                std::find(constants.begin(), constants.end(), source) == constants.end())
+                constants.push_back(source);
+    }
+    return constants;
+}
+
+/// Fuses each kernel into the one kernel that alone reads it, where nothing is computed twice that
+/// is dear: reductions only into readers that read each element once or rarely.
+std::vector<Piece> fuse_kernels(std::vector<Piece> pieces, const Expr& expr,
+                                const match::Machine& machine) {
+    std::map<const Tensor*, int> uses = use_counts(expr);
+    for (size_t i = 0; i < pieces.size();) {
+        Piece& piece = pieces[i];
+        const Tensor* visible = piece.definitions.back();
+        bool merged = false;
+        if (piece.kind == Piece::Kind::Kernel && uses[visible] == 1) {
+            for (size_t j = i + 1; j < pieces.size() && !merged; ++j) {
+                if (pieces[j].kind != Piece::Kind::Kernel) continue;
+                for (const Tensor* member : pieces[j].definitions) {
+                    auto sources = sources_of(member);
+                    if (std::find(sources.begin(), sources.end(), visible) == sources.end())
+                        continue;
+                    pieces[j].definitions.insert(pieces[j].definitions.begin(),
+                                                 piece.definitions.begin(),
+                                                 piece.definitions.end());
+                    pieces[j].estimated = kernel_seconds(pieces[j].definitions, machine);
+                    merged = true;
+                    break;
+                }
+            }
+        }
+        if (merged)
+            pieces.erase(pieces.begin() + static_cast<std::ptrdiff_t>(i));
+        else
+            ++i;
+    }
+    return pieces;
+}
+
+Candidate candidate_of(const Expr& expr, std::vector<Piece> pieces) {
+    Candidate candidate;
+    candidate.expr = expr;
+    for (const Piece& piece : pieces) candidate.estimated += piece.estimated;
+    candidate.pieces = std::move(pieces);
+    return candidate;
+}
+
+class Cover {
+public:
+    Cover(const Expr& expr, Matcher& matcher, const Options& options)
+        : expr_(expr), matcher_(matcher), options_(options) {
+        std::vector<const Tensor*> all = definitions_of(expr);
+        for (const Tensor* constant : constants_of(all))
+            constants_.push_back({Piece::Kind::Constant, {constant}, nullptr, {}, {}, 0});
+        for (const Tensor* definition : all)
+            if (!derive::is_weight_only(definition)) definitions_.push_back(definition);
+    }
+
+    std::vector<Candidate> candidates(int limit) {
+        extend(constants_, 0);
+        std::stable_sort(found_.begin(), found_.end(), [](const Candidate& x, const Candidate& y) {
+            return x.estimated < y.estimated;
+        });
+        if (static_cast<int>(found_.size()) > limit) found_.resize(static_cast<size_t>(limit));
+        return std::move(found_);
+    }
+
+private:
+    static constexpr size_t most = 200;
+
+    void extend(const std::vector<Piece>& pieces, size_t next) {
+        if (found_.size() >= most) return;
+        if (next == definitions_.size()) {
+            finish(pieces);
+            return;
+        }
+        const Tensor* definition = definitions_[next];
+        for (const Piece& call : matcher_.pieces_of(definition)) {
+            std::vector<Piece> longer = pieces;
+            longer.push_back(call);
+            extend(longer, next + 1);
+        }
+        std::vector<Piece> longer = pieces;
+        longer.push_back({Piece::Kind::Kernel,
+                          {definition},
+                          nullptr,
+                          {},
+                          {},
+                          kernel_seconds({definition}, options_.machine)});
+        extend(longer, next + 1);
+    }
+
+    void finish(const std::vector<Piece>& pieces) {
+        std::vector<Piece> fused = fuse_kernels(pieces, expr_, options_.machine);
+        if (fused.size() != pieces.size()) found_.push_back(candidate_of(expr_, std::move(fused)));
+        found_.push_back(candidate_of(expr_, pieces));
+    }
+
+    const Expr& expr_;
+    Matcher& matcher_;
+    const Options& options_;
+    std::vector<Piece> constants_;
+    std::vector<const Tensor*> definitions_;
+    std::vector<Candidate> found_;
+};
+
+}  // namespace
+
+std::vector<Candidate> cover(const Expr& expr, Matcher& matcher, const Options& options,
+                             int limit) {
+    return Cover(expr, matcher, options).candidates(limit);
+}
+
+double optimistic(const Expr& expr, Matcher& matcher, const Options& options) {
+    double seconds = 0;
+    for (const Tensor* definition : definitions_of(expr)) {
+        if (derive::is_weight_only(definition)) continue;
+        const std::vector<Piece>& pieces = matcher.pieces_of(definition);
+        if (!pieces.empty()) {
+            seconds += pieces.front().estimated;
+            continue;
+        }
+        seconds += floor_seconds(definition, options.machine);
+        if (has_reduction(definition))
+            seconds += options.machine.call_seconds * std::min(10, matcher.distance(definition));
+    }
+    return seconds;
+}
+
+std::string Candidate::summary() const {
+    std::string text;
+    for (const Piece& piece : pieces) {
+        if (piece.kind == Piece::Kind::Constant) continue;
+        if (!text.empty()) text += " + ";
+        text += piece.kind == Piece::Kind::Call ? piece.call->name : "kernel";
+        std::string names;
+        for (const Tensor* definition : piece.definitions)
+            names += (names.empty() ? "" : ", ") + definition->name;
+        text += "(" + names + ")";
+    }
+    return text;
+}
+
+}  // namespace ollie::search

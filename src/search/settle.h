@@ -1,0 +1,16 @@
+#pragma once
+
+#include "derive/rule.h"
+#include "search/search.h"
+
+namespace ollie::search {
+
+/// Normalizes and applies the rules of depth cost 0 until none has a site; appends what was applied
+/// to the trail and counts hits and refusals.
+expr::Expr settle(const expr::Expr&, const Options&, std::vector<program::TrailStep>& trail,
+                  Report&);
+/// One application, normalized; the step is appended to the trail.
+OrRefusal<expr::Expr> step(const derive::Rule&, const expr::Expr&, const derive::Site&,
+                           std::vector<program::TrailStep>& trail, Report&);
+
+}  // namespace ollie::search
