@@ -1,0 +1,54 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "optimize/fragment.h"
+#include "optimize/options.h"
+
+/// The compile phase: distinct kernels, each under a few schedules, in parallel, linked once.
+namespace ollie::optimize {
+
+/// One kernel under one schedule.
+struct Variant {
+    codegen::Schedule schedule;
+    std::string symbol;
+    std::vector<std::byte> object;
+    double measured = -1;  ///< Seconds, alone.
+    std::string failure;   ///< Why it could not be compiled.
+};
+
+/// All variants of all kernels seen so far, by the key of the problem without schedule.
+class KernelLibrary {
+public:
+    explicit KernelLibrary(const Options& options) : options_(options) {}
+
+    /// Adds the kernel's problem if it is new.
+    void add(const codegen::KernelProblem&);
+    /// Compiles what is not compiled yet and links everything into one shared object.
+    void compile();
+    /// Measures variants that are not measured yet, each alone; sorts them, best first.
+    void measure();
+    const std::vector<std::byte>& code() const { return code_; }
+    /// Best variant first; empty if none compiles.
+    const std::vector<Variant>& variants(const codegen::KernelProblem&) const;
+    /// Sets symbols and schedules of the fragment's kernels to the best variants, and its code.
+    /// Refuses if some kernel has none.
+    OrRefusal<bool> choose(Fragment&) const;
+    /// The shared object with just the kernels of the program.
+    std::vector<std::byte> code_for(const program::Program&) const;
+
+private:
+    struct Entry {
+        codegen::KernelProblem problem;
+        std::vector<Variant> variants;
+    };
+    static std::string name_of(const codegen::KernelProblem&);
+
+    const Options& options_;
+    std::map<std::string, Entry> entries_;
+    std::vector<std::byte> code_;
+};
+
+}  // namespace ollie::optimize

@@ -1,0 +1,127 @@
+#include "optimize/solve.h"
+
+#include <algorithm>
+#include <map>
+
+#include "backends/backend.h"
+#include "expr/canonical.h"
+#include "expr/visit.h"
+#include "optimize/timing.h"
+
+namespace ollie::optimize {
+namespace {
+
+constexpr size_t direct_candidates = 12;
+
+bool has_free_boundary(const Fragment& fragment) {
+    for (const program::Buffer& buffer : fragment.program.buffers)
+        if ((buffer.role == program::Role::Input || buffer.role == program::Role::Output) &&
+            buffer.shape.size() >= 3)
+            return true;
+    return false;
+}
+
+bool same_layouts(const Fragment& x, const Fragment& y) {
+    return std::equal(x.program.buffers.begin(), x.program.buffers.end(),
+                      y.program.buffers.begin(), y.program.buffers.end(),
+                      [](const program::Buffer& a, const program::Buffer& b) {
+                          return a.layout == b.layout;
+                      });
+}
+
+/// The candidate's fragments: boundary tensors that no call fixes row-major, and channels-last.
+void add_fragments(const search::Candidate& candidate, Constants& constants,
+                   std::vector<Fragment>& fragments, std::vector<std::string>& lost) {
+    auto row_major = build_fragment(candidate, false, constants);
+    if (!row_major) {
+        lost.push_back(candidate.summary() + ": " + row_major.reason());
+        return;
+    }
+    bool more = has_free_boundary(*row_major);
+    fragments.push_back(std::move(*row_major));
+    if (!more) return;
+    auto channels_last = build_fragment(candidate, true, constants);
+    if (channels_last && !same_layouts(fragments.back(), *channels_last))
+        fragments.push_back(std::move(*channels_last));
+}
+
+/// Distinct candidates by what they compute and how; the better estimate stays.
+std::vector<const search::Candidate*> distinct(const std::vector<search::Candidate>& candidates,
+                                               size_t most) {
+    std::vector<const search::Candidate*> result;
+    for (const search::Candidate& candidate : candidates) {
+        if (result.size() == most) break;
+        result.push_back(&candidate);
+    }
+    return result;
+}
+
+}  // namespace
+
+search::Options search_options(const Options& options, const match::Machine& machine) {
+    search::Options result;
+    result.depth = options.search_depth;
+    result.states = options.search_states;
+    if (options.budget_seconds > 0) result.seconds = options.budget_seconds / 4;
+    result.disabled_rules = options.disabled_rules;
+    result.machine = machine;
+    result.calls = backends::catalogue();
+    result.stop = options.stop;
+    return result;
+}
+
+Solutions derive(const std::vector<express::Subprogram>& subprograms,
+                 const search::Options& options) {
+    Solutions solutions;
+    std::map<Key, Solution*> known;
+    for (const express::Subprogram& subprogram : subprograms) {
+        auto [found, is_new] = known.try_emplace(expr::problem_key(subprogram.expr));
+        if (is_new) {
+            auto solution = std::make_unique<Solution>();
+            solution->problem = subprogram.expr;
+            solution->direct = search::direct(subprogram.expr, options);
+            solution->searched = search::search(subprogram.expr, options);
+            found->second = solution.get();
+            solutions.distinct.push_back(std::move(solution));
+        }
+        solutions.of.push_back(found->second);
+    }
+    return solutions;
+}
+
+void instantiate(Solutions& solutions, const Options& options, KernelLibrary& library) {
+    for (auto& solution : solutions.distinct) {
+        Constants constants;
+        for (const search::Candidate* candidate : distinct(solution->direct, direct_candidates))
+            add_fragments(*candidate, constants, solution->unoptimized, solution->lost);
+        for (const search::Candidate* candidate : distinct(
+                 solution->searched.candidates, static_cast<size_t>(options.candidates)))
+            add_fragments(*candidate, constants, solution->fragments, solution->lost);
+        for (auto* list : {&solution->unoptimized, &solution->fragments})
+            for (const Fragment& fragment : *list)
+                for (const Kernel& kernel : fragment.kernels) library.add(kernel.problem);
+    }
+}
+
+void measure(Solutions& solutions, const Options& options, const KernelLibrary& library) {
+    for (auto& solution : solutions.distinct) {
+        for (auto* list : {&solution->unoptimized, &solution->fragments}) {
+            std::vector<Fragment> kept;
+            for (Fragment& fragment : *list) {
+                auto chosen = library.choose(fragment);
+                if (!chosen) {
+                    solution->lost.push_back(fragment.candidate->summary() + ": " +
+                                             chosen.reason());
+                    continue;
+                }
+                if (options.measure) fragment.measured = seconds_of(fragment.program);
+                kept.push_back(std::move(fragment));
+            }
+            *list = std::move(kept);
+        }
+        for (const Fragment& fragment : solution->unoptimized)
+            solution->fragments.push_back(fragment);
+    }
+}
+
+}  // namespace ollie::optimize

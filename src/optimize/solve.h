@@ -1,0 +1,40 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "express/express.h"
+#include "optimize/compile.h"
+#include "optimize/options.h"
+#include "search/search.h"
+
+/// Solves distinct subprograms once: candidates, fragments, measured.
+namespace ollie::optimize {
+
+/// One distinct subprogram and the ways to run it.
+struct Solution {
+    expr::Expr problem;               ///< Of its first occurrence.
+    search::Result searched;
+    std::vector<search::Candidate> direct;
+    std::vector<Fragment> fragments;  ///< Of searched candidates; direct ones included.
+    std::vector<Fragment> unoptimized;///< Of direct candidates only.
+    std::vector<std::string> lost;    ///< Candidates that could not be built, with the reason.
+};
+
+/// Where each subprogram's solution is: several subprograms may share one.
+struct Solutions {
+    std::vector<std::unique_ptr<Solution>> distinct;
+    std::vector<Solution*> of;  ///< Per subprogram.
+};
+
+/// The limits and targets of the search that the options mean.
+search::Options search_options(const Options&, const match::Machine&);
+
+/// Phase derive.
+Solutions derive(const std::vector<express::Subprogram>&, const search::Options&);
+/// Builds fragments and hands their kernels to the library.
+void instantiate(Solutions&, const Options&, KernelLibrary&);
+/// Phase measure: the fragments, each alone. Needs compiled kernels.
+void measure(Solutions&, const Options&, const KernelLibrary&);
+
+}  // namespace ollie::optimize

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "program/program.h"
+
+namespace ollie::optimize {
+
+/// Median seconds of one run of the program, alone, on random inputs; short blocks until the
+/// median is steady. Constants without values count as inputs.
+double seconds_of(const program::Program&);
+
+/// Random values in [-1, 1) for every input, the same for the same seed and name.
+std::vector<HostArray> random_inputs(const program::Program&, uint64_t seed);
+
+}  // namespace ollie::optimize
