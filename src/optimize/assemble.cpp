@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "expr/build.h"
 #include "expr/visit.h"
 
 namespace ollie::optimize {

@@ -1,0 +1,316 @@
+#include "optimize/verify.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+
+#include "base/hash.h"
+#include "expr/evaluate.h"
+#include "expr/identity.h"
+#include "expr/visit.h"
+#include "runtime/session.h"
+#include "search/estimate.h"
+
+namespace ollie::optimize {
+namespace {
+
+using namespace expr;
+
+/// Operations of one float64 evaluation beyond which outputs are sampled.
+constexpr double whole_evaluation_limit = 4e10;
+constexpr double special_evaluation_limit = 4e9;
+constexpr int64_t sampled_elements = 64;
+
+double unit(uint64_t seed, int64_t i) {
+    return static_cast<double>(mix(seed + static_cast<uint64_t>(i)) >> 11) * 0x1p-53;
+}
+
+double normal(uint64_t seed, int64_t i) {
+    double u = unit(seed, 2 * i) + 0x1p-60;
+    return std::sqrt(-2 * std::log(u)) * std::cos(6.283185307179586 * unit(seed, 2 * i + 1));
+}
+
+struct Pattern {
+    std::string name;
+    std::function<double(uint64_t seed, int64_t i)> value;
+    bool finite = true;
+};
+
+std::vector<Pattern> patterns() {
+    return {
+        {"random", normal},
+        {"zeros", [](uint64_t, int64_t) { return 0.0; }},
+        {"denormals", [](uint64_t s, int64_t i) { return 1e-40 * normal(s, i); }},
+        {"large", [](uint64_t s, int64_t i) { return 1e4 * normal(s, i); }},
+        {"constant rows", [](uint64_t s, int64_t i) { return normal(s, i / 16); }},
+        {"mean 1e2", [](uint64_t s, int64_t i) { return 1e2 + normal(s, i); }},
+        {"mean 4e4", [](uint64_t s, int64_t i) { return 4e4 + normal(s, i); }},
+        {"NaN",
+         [](uint64_t s, int64_t i) {
+             return mix(s ^ static_cast<uint64_t>(i)) % 997 == 0
+                        ? std::numeric_limits<double>::quiet_NaN()
+                        : normal(s, i);
+         },
+         false},
+        {"infinity",
+         [](uint64_t s, int64_t i) {
+             uint64_t r = mix(s ^ static_cast<uint64_t>(i));
+             if (r % 997 != 0) return normal(s, i);
+             return r & 1024 ? HUGE_VAL : -HUGE_VAL;
+         },
+         false},
+    };
+}
+
+std::vector<HostArray> inputs_of(const program::Program& program, const Pattern& pattern,
+                                 uint64_t seed) {
+    std::vector<HostArray> inputs;
+    for (int index : program.inputs) {
+        const program::Buffer& buffer = program.buffers[index];
+        HostArray array(buffer.type, buffer.shape);
+        uint64_t own = Hasher().add(seed).add(buffer.name).key().low;
+        for (int64_t i = 0; i < array.size(); ++i)
+            array.set(i, is_float(buffer.type) ? pattern.value(own, i)
+                                               : std::floor(4 * unit(own, i)));
+        inputs.push_back(std::move(array));
+    }
+    return inputs;
+}
+
+double operations_of(const Expr& whole) {
+    double total = 0;
+    for (const Tensor* definition : definitions_of(whole)) total += search::operations(definition);
+    return total;
+}
+
+/// Which elements of an output are compared, and their float64 values.
+struct Expected {
+    std::vector<int64_t> elements;
+    std::vector<double> values;
+};
+
+std::vector<int64_t> point_of(int64_t index, const Tensor* tensor) {
+    std::vector<int64_t> point(tensor->rank());
+    for (size_t i = tensor->rank(); i-- > 0;) {
+        point[i] = tensor->axes[i].lo + index % tensor->axes[i].extent();
+        index /= tensor->axes[i].extent();
+    }
+    return point;
+}
+
+std::vector<Expected> expected_outputs(const Expr& whole, const Bindings& bindings, bool sample) {
+    std::vector<Expected> result;
+    if (!sample) {
+        for (const HostArray& array : evaluate(whole, bindings)) {
+            Expected expected;
+            for (int64_t i = 0; i < array.size(); ++i) {
+                expected.elements.push_back(i);
+                expected.values.push_back(array.at(i));
+            }
+            result.push_back(std::move(expected));
+        }
+        return result;
+    }
+    PointEvaluator evaluator(whole, bindings);
+    for (const Tensor* output : whole.outputs) {
+        Expected expected;
+        int64_t count = element_count(output->shape());
+        for (int64_t i = 0; i < std::min(count, sampled_elements); ++i) {
+            int64_t element = i == 0 ? 0
+                              : i == 1
+                                  ? count - 1
+                                  : static_cast<int64_t>(mix(static_cast<uint64_t>(i)) %
+                                                         static_cast<uint64_t>(count));
+            expected.elements.push_back(element);
+            expected.values.push_back(evaluator.at(output, point_of(element, output)));
+        }
+        result.push_back(std::move(expected));
+    }
+    return result;
+}
+
+/// max |y - y64| / max |y64|; infinite where just one of two values is not finite.
+double error_of(const HostArray& actual, const Expected& expected, int64_t& worst) {
+    double scale = 0;
+    double difference = 0;
+    for (size_t i = 0; i < expected.elements.size(); ++i) {
+        double want = expected.values[i];
+        double have = actual.at(expected.elements[i]);
+        double apart = std::abs(want - have);
+        if (std::isnan(want) && std::isnan(have)) apart = 0;
+        if (want == have) apart = 0;
+        if (std::isnan(apart)) apart = HUGE_VAL;
+        if (std::isfinite(want)) scale = std::max(scale, std::abs(want));
+        if (apart > difference) {
+            difference = apart;
+            worst = expected.elements[i];
+        }
+    }
+    if (difference == 0) return 0;
+    return scale > 0 ? difference / scale : HUGE_VAL;
+}
+
+bool same_class(double x, double y) {
+    if (std::isnan(x) || std::isnan(y)) return std::isnan(x) && std::isnan(y);
+    if (std::isinf(x) || std::isinf(y)) return x == y;
+    return true;
+}
+
+class Verifier {
+public:
+    Verifier(const Expr& whole, const program::Program& optimized,
+             const program::Program& unoptimized, const Options& options, bool may_spread)
+        : whole_(whole),
+          program_(optimized),
+          optimized_(std::make_shared<const program::Program>(optimized)),
+          unoptimized_(std::make_shared<const program::Program>(unoptimized)),
+          options_(options),
+          may_spread_(may_spread),
+          operations_(operations_of(whole)) {}
+
+    Verification run() {
+        for (const Pattern& pattern : patterns()) {
+            std::vector<HostArray> inputs = inputs_of(program_, pattern, options_.seed);
+            std::vector<HostArray> ours = optimized_.run(inputs);
+            std::vector<HostArray> theirs = unoptimized_.run(inputs);
+            if (pattern.finite)
+                compare_values(pattern.name, inputs, ours, theirs);
+            else
+                compare_masks(pattern.name, ours, theirs);
+            if (options_.accuracy == Accuracy::Strict) compare_bits(pattern.name, ours, theirs);
+        }
+        return std::move(result_);
+    }
+
+private:
+    std::string output_name(size_t k) const {
+        return program_.buffers[program_.outputs[k]].name;
+    }
+
+    double bound(double unoptimized) const {
+        return options_.accuracy == Accuracy::Fast ? std::max(1e-3, 4 * unoptimized)
+                                                   : std::max(1e-4, 4 * unoptimized);
+    }
+
+    void compare_values(const std::string& name, const std::vector<HostArray>& inputs,
+                        const std::vector<HostArray>& ours, const std::vector<HostArray>& theirs) {
+        Bindings bindings;
+        for (size_t i = 0; i < inputs.size(); ++i)
+            bindings[program_.buffers[program_.inputs[i]].name] = &inputs[i];
+        double limit = name == "random" ? whole_evaluation_limit : special_evaluation_limit;
+        auto expected = expected_outputs(whole_, bindings, operations_ > limit);
+        for (size_t k = 0; k < expected.size(); ++k) {
+            OutputError error{name, output_name(k), 0, 0, 0, 0};
+            int64_t unused = 0;
+            error.elements = static_cast<int64_t>(expected[k].elements.size());
+            error.optimized = error_of(ours[k], expected[k], error.worst);
+            error.unoptimized = error_of(theirs[k], expected[k], unused);
+            if (!(error.optimized <= bound(error.unoptimized)))
+                result_.failures.push_back(fmt::format(
+                    "inputs \"{}\", output {}: error {:.2g} of scale at element {}, allowed {:.2g}",
+                    name, error.output, error.optimized, error.worst, bound(error.unoptimized)));
+            result_.errors.push_back(std::move(error));
+        }
+    }
+
+    void compare_masks(const std::string& name, const std::vector<HostArray>& ours,
+                       const std::vector<HostArray>& theirs) {
+        for (size_t k = 0; k < ours.size(); ++k) {
+            for (int64_t i = 0; i < ours[k].size(); ++i) {
+                if (same_class(ours[k].at(i), theirs[k].at(i))) continue;
+                bool spread = !std::isfinite(ours[k].at(i)) && std::isfinite(theirs[k].at(i));
+                bool kind = !std::isfinite(ours[k].at(i)) && !std::isfinite(theirs[k].at(i));
+                if ((spread || kind) && may_spread_) continue;
+                result_.failures.push_back(fmt::format(
+                    "inputs with {}, output {}: {} at element {} where the unoptimized program "
+                    "has {}",
+                    name, output_name(k), ours[k].at(i), i, theirs[k].at(i)));
+                break;
+            }
+        }
+    }
+
+    void compare_bits(const std::string& name, const std::vector<HostArray>& ours,
+                      const std::vector<HostArray>& theirs) {
+        for (size_t k = 0; k < ours.size(); ++k)
+            if (std::memcmp(ours[k].data(), theirs[k].data(),
+                            static_cast<size_t>(ours[k].bytes())) != 0)
+                result_.failures.push_back(
+                    fmt::format("inputs \"{}\", output {}: not bit-equal to the unoptimized program",
+                                name, output_name(k)));
+    }
+
+    const Expr& whole_;
+    const program::Program& program_;
+    runtime::Session optimized_;
+    runtime::Session unoptimized_;
+    const Options& options_;
+    bool may_spread_;
+    double operations_;
+    Verification result_;
+};
+
+void remove_candidate(Solutions& solutions, const search::Candidate* candidate,
+                      const std::string& reason) {
+    for (auto& solution : solutions.distinct) {
+        for (auto* list : {&solution->fragments, &solution->unoptimized}) {
+            auto is_its = [&](const Fragment& f) { return f.candidate == candidate; };
+            if (std::none_of(list->begin(), list->end(), is_its)) continue;
+            solution->lost.push_back(candidate->summary() + ": " + reason);
+            std::erase_if(*list, is_its);
+        }
+    }
+}
+
+const Solution* solution_of(const Solutions& solutions, const search::Candidate* candidate) {
+    for (const auto& solution : solutions.distinct)
+        for (const auto* list : {&solution->fragments, &solution->unoptimized})
+            for (const Fragment& fragment : *list)
+                if (fragment.candidate == candidate) return solution.get();
+    CHECK(false, "a selected candidate belongs to no solution");
+}
+
+}  // namespace
+
+double Verification::max_error() const {
+    double result = 0;
+    for (const OutputError& error : errors) result = std::max(result, error.optimized);
+    return result;
+}
+
+double Verification::max_unoptimized_error() const {
+    double result = 0;
+    for (const OutputError& error : errors) result = std::max(result, error.unoptimized);
+    return result;
+}
+
+bool prove(const std::vector<const Fragment*>& selected, Solutions& solutions, Proofs& proofs) {
+    std::vector<std::pair<const search::Candidate*, std::string>> failed;
+    for (const Fragment* fragment : selected) {
+        const search::Candidate* candidate = fragment->candidate;
+        auto [found, is_new] = proofs.try_emplace(candidate);
+        if (!is_new) continue;
+        const Solution* solution = solution_of(solutions, candidate);
+        IdentityReport report = test_identity(solution->problem, candidate->expr);
+        found->second.equal = report.verdict == Verdict::Equal;
+        found->second.text =
+            found->second.equal
+                ? fmt::format("equal: {} draws, {} points", report.draws, report.points)
+                : (report.verdict == Verdict::Different ? "different: " : "undecided: ") +
+                      report.detail;
+        if (!found->second.equal) failed.emplace_back(candidate, found->second.text);
+    }
+    for (const auto& [candidate, text] : failed)
+        remove_candidate(solutions, candidate, "identity test: " + text);
+    return failed.empty();
+}
+
+Verification verify(const Expr& whole, const program::Program& optimized,
+                    const program::Program& unoptimized, const Options& options,
+                    bool nonfinite_may_spread) {
+    return Verifier(whole, optimized, unoptimized, options, nonfinite_may_spread).run();
+}
+
+}  // namespace ollie::optimize
