@@ -39,31 +39,68 @@ std::vector<HostArray> random_inputs(const program::Program& program, uint64_t s
     return inputs;
 }
 
-double seconds_of(const program::Program& program) {
-    auto shared = std::make_shared<const program::Program>(program);
-    runtime::Session session(shared);
-    std::vector<HostArray> inputs = random_inputs(program, 1);
-    std::vector<HostArray> outputs;
-    std::vector<const void*> sources;
-    std::vector<void*> targets;
-    for (const HostArray& input : inputs) sources.push_back(input.data());
-    for (int index : program.outputs)
-        outputs.emplace_back(program.buffers[index].type, program.buffers[index].shape);
-    for (HostArray& output : outputs) targets.push_back(output.data());
-    auto start = Clock::now();
-    do session.run(sources, targets);
-    while (since(start) < warm_seconds);
-    std::vector<double> times;
-    start = Clock::now();
-    while (static_cast<int>(times.size()) < most_runs &&
-           (since(start) < least_seconds || static_cast<int>(times.size()) < least_runs)) {
-        auto began = Clock::now();
-        session.run(sources, targets);
-        times.push_back(since(began));
+namespace {
+
+/// A program with its inputs and outputs, ready to be timed.
+class Contestant {
+public:
+    explicit Contestant(const program::Program& program)
+        : session_(std::make_shared<const program::Program>(program)),
+          inputs_(random_inputs(program, 1)) {
+        for (const HostArray& input : inputs_) sources_.push_back(input.data());
+        for (int index : program.outputs)
+            outputs_.emplace_back(program.buffers[index].type, program.buffers[index].shape);
+        for (HostArray& output : outputs_) targets_.push_back(output.data());
     }
-    std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2),
-                     times.end());
-    return times[times.size() / 2];
+
+    /// Runs for the given seconds at least and `least` times; warm-up is thrown away.
+    std::vector<double> block(double seconds, int least) {
+        auto start = Clock::now();
+        do session_.run(sources_, targets_);
+        while (since(start) < warm_seconds);
+        std::vector<double> times;
+        start = Clock::now();
+        while (static_cast<int>(times.size()) < most_runs &&
+               (since(start) < seconds || static_cast<int>(times.size()) < least)) {
+            auto began = Clock::now();
+            session_.run(sources_, targets_);
+            times.push_back(since(began));
+        }
+        return times;
+    }
+
+private:
+    runtime::Session session_;
+    std::vector<HostArray> inputs_;
+    std::vector<HostArray> outputs_;
+    std::vector<const void*> sources_;
+    std::vector<void*> targets_;
+};
+
+double median(std::vector<double> times) {
+    auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+    std::nth_element(times.begin(), middle, times.end());
+    return *middle;
+}
+
+}  // namespace
+
+double seconds_of(const program::Program& program) {
+    return median(Contestant(program).block(least_seconds, least_runs));
+}
+
+std::pair<double, double> compare_seconds(const program::Program& x, const program::Program& y) {
+    constexpr int rounds = 5;
+    constexpr double block_seconds = 0.1;
+    Contestant first(x);
+    Contestant second(y);
+    std::vector<double> ours;
+    std::vector<double> theirs;
+    for (int i = 0; i < rounds; ++i) {
+        for (double time : first.block(block_seconds, least_runs)) ours.push_back(time);
+        for (double time : second.block(block_seconds, least_runs)) theirs.push_back(time);
+    }
+    return {median(ours), median(theirs)};
 }
 
 }  // namespace ollie::optimize

@@ -24,6 +24,8 @@ std::optional<Expr> eager_step(const Expr& expr, const Options& options,
 
 }  // namespace
 
+Expr normalized(const Expr& expr) { return normalize(expr); }
+
 OrRefusal<Expr> step(const derive::Rule& rule, const Expr& expr, const derive::Site& site,
                      std::vector<program::TrailStep>& trail, Report& report) {
     auto result = rule.apply(expr, site);

@@ -9,6 +9,8 @@ namespace ollie::search {
 /// to the trail and counts hits and refusals.
 expr::Expr settle(const expr::Expr&, const Options&, std::vector<program::TrailStep>& trail,
                   Report&);
+/// The start of every trail.
+expr::Expr normalized(const expr::Expr&);
 /// One application, normalized; the step is appended to the trail.
 OrRefusal<expr::Expr> step(const derive::Rule&, const expr::Expr&, const derive::Site&,
                            std::vector<program::TrailStep>& trail, Report&);

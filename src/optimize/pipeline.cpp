@@ -1,0 +1,139 @@
+#include "optimize/pipeline.h"
+
+#include "base/parallel.h"
+#include "express/express.h"
+#include "onnx/onnx.h"
+#include "optimize/assemble.h"
+#include "optimize/machine.h"
+#include "optimize/record.h"
+#include "optimize/select.h"
+#include "optimize/stopwatch.h"
+#include "optimize/timing.h"
+#include "refine/refine.h"
+
+namespace ollie::optimize {
+namespace {
+
+/// Everything that the phases pass on.
+class Pipeline {
+public:
+    Pipeline(const std::filesystem::path& model, const Options& options, const Progress& progress)
+        : options_(options),
+          watch_(progress, outcome_.phase_seconds),
+          machine_(machine_of(options)),
+          library_(options) {
+        watch_.phase("read");
+        graph_ = onnx::read(model, {options.shapes});
+        watch_.phase("express");
+        whole_ = express::express(graph_);
+        subprograms_ = express::cut(whole_);
+    }
+
+    void solve() {
+        watch_.phase("derive");
+        solutions_ = derive(subprograms_, search_options(options_, machine_));
+        instantiate(solutions_, options_, library_);
+        watch_.phase("compile");
+        library_.compile();
+        watch_.phase("measure");
+        if (options_.measure) library_.measure();
+        measure(solutions_, options_, library_);
+    }
+
+    program::Program assembled(const Selection& selection) {
+        return refine::refine(assemble(whole_, subprograms_, solutions_, selection, library_));
+    }
+
+    /// The best selection all of whose derivations are proved.
+    Selection proved(Among among) {
+        watch_.phase("prove");
+        for (;;) {
+            Selection selection = select(subprograms_, solutions_, among, machine_);
+            if (prove(selection.fragments, solutions_, proofs_)) return selection;
+        }
+    }
+
+    Outcome run() {
+        solve();
+        Selection plain = proved(Among::Unoptimized);
+        outcome_.unoptimized = assembled(plain);
+        Selection best = proved(Among::Optimized);
+        finish(plain, best);
+        record(outcome_, subprograms_, solutions_, best, plain, proofs_, options_);
+        watch_.finish();
+        return std::move(outcome_);
+    }
+
+    program::Program run_unoptimized() {
+        solve();
+        return assembled(proved(Among::Unoptimized));
+    }
+
+private:
+    /// Verifies and compares; what fails or is slower gives way to the unoptimized program.
+    void finish(const Selection& plain, Selection& best) {
+        outcome_.program = assembled(best);
+        watch_.phase("verify");
+        outcome_.verification = verify(whole_, outcome_.program, outcome_.unoptimized, options_,
+                                       nonfinite_may_spread(best));
+        for (const std::string& failure : outcome_.verification.failures)
+            outcome_.notes.push_back("verification failed: " + failure);
+        watch_.phase("compare");
+        bool fails = !outcome_.verification.failures.empty();
+        if (!fails && options_.measure) fails = is_slower();
+        if (!fails) return;
+        best = plain;
+        outcome_.program = outcome_.unoptimized;
+        outcome_.seconds = outcome_.unoptimized_seconds;
+        outcome_.verification = verify(whole_, outcome_.program, outcome_.unoptimized, options_,
+                                       nonfinite_may_spread(plain));
+        if (!outcome_.verification.failures.empty())
+            throw_user_error("the model could not be compiled correctly: {}",
+                             outcome_.verification.failures.front());
+    }
+
+    bool is_slower() {
+        constexpr int tries = 3;
+        constexpr double tolerance = 1.03;
+        for (int i = 0; i < tries; ++i) {
+            auto [ours, theirs] = compare_seconds(outcome_.program, outcome_.unoptimized);
+            outcome_.seconds = ours;
+            outcome_.unoptimized_seconds = theirs;
+            if (ours <= theirs * tolerance) return false;
+        }
+        outcome_.notes.push_back("the derived program was not faster than the unoptimized one");
+        return true;
+    }
+
+    static bool nonfinite_may_spread(const Selection& selection) {
+        for (const Fragment* fragment : selection.fragments)
+            if (fragment->candidate->lets_nonfinite_spread) return true;
+        return false;
+    }
+
+    const Options& options_;
+    Outcome outcome_;
+    Stopwatch watch_;
+    match::Machine machine_;
+    KernelLibrary library_;
+    graph::Graph graph_;
+    expr::Expr whole_;
+    std::vector<express::Subprogram> subprograms_;
+    Solutions solutions_;
+    Proofs proofs_;
+};
+
+}  // namespace
+
+Outcome optimize(const std::filesystem::path& model, const Options& options,
+                 const Progress& progress) {
+    if (options.threads > 0) set_threads(options.threads);
+    return Pipeline(model, options, progress).run();
+}
+
+program::Program compile_unoptimized(const std::filesystem::path& model, const Options& options) {
+    if (options.threads > 0) set_threads(options.threads);
+    return Pipeline(model, options, {}).run_unoptimized();
+}
+
+}  // namespace ollie::optimize

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "optimize/pipeline.h"
+#include "optimize/select.h"
+
+namespace ollie::optimize {
+
+/// Writes what was derived, chosen, tried and lost into the program's derivations, and what was
+/// measured and verified into its facts.
+void record(Outcome&, const std::vector<express::Subprogram>&, const Solutions&,
+            const Selection& best, const Selection& plain, const Proofs&, const Options&);
+
+}  // namespace ollie::optimize
