@@ -91,7 +91,7 @@ Derivation derivation_of(const express::Subprogram& subprogram, const Solution& 
     Derivation result;
     result.name = subprogram.name;
     for (const expr::Tensor* definition : expr::definitions_of(subprogram.expr))
-        result.origin = merge(result.origin, definition->origin);
+        result.origin = expr::merge(result.origin, definition->origin);
     result.before = expr::print(subprogram.expr);
     result.trail = replayed(solution.problem, chosen.candidate->trail);
     result.chosen = chosen.candidate->summary();
