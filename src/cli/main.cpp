@@ -1,0 +1,51 @@
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+
+#include "cli/commands.h"
+
+namespace {
+
+enum ExitCode { Done = 0, BadInput = 1, NotSupported = 2, Mismatch = 3, LimitReached = 4, Bug = 70 };
+
+int run_guarded(const std::function<int()>& command) {
+    try {
+        return command();
+    } catch (const ollie::Unsupported& error) {
+        std::cerr << "ollie: unsupported: " << error.what() << "\n";
+        return NotSupported;
+    } catch (const ollie::UserError& error) {
+        std::cerr << "ollie: " << error.what() << "\n";
+        return BadInput;
+    } catch (const std::filesystem::filesystem_error& error) {
+        std::cerr << "ollie: " << error.what() << "\n";
+        return BadInput;
+    } catch (const std::bad_alloc&) {
+        std::cerr << "ollie: out of memory\n";
+        return BadInput;
+    } catch (const std::exception& error) {
+        std::cerr << "ollie: internal error: " << error.what() << "\n";
+        return Bug;
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    CLI::App app("Ollie: derives a faster program from an ONNX model and proves it equal");
+    app.require_subcommand(1);
+    std::function<int()> command;
+    ollie::cli::add_commands(app, command);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        int code = app.exit(error);
+        return code == 0 ? Done : BadInput;
+    }
+    return run_guarded(command);
+}
