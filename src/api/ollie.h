@@ -58,6 +58,10 @@ Report derive(const std::filesystem::path& file, const std::string& target, bool
 
 Report rules();
 Report operators();
+/// Binds the team's threads to one core each, in order. For front doors: the library itself never
+/// pins.
+void pin_threads(int count);
+
 /// The pages docs/rules.md and docs/operators.md.
 std::string rules_page();
 std::string operators_page();

@@ -1,6 +1,8 @@
 #include <memory>
 
 #include "api/ollie.h"
+#include "base/parallel.h"
+#include "optimize/measure.h"
 #include "optimize/pipeline.h"
 #include "optimize/timing.h"
 #include "runtime/session.h"
@@ -44,6 +46,11 @@ std::vector<std::pair<std::string, HostArray>> run(const std::filesystem::path& 
     for (size_t i = 0; i < outputs.size(); ++i)
         result.emplace_back(program->buffers[program->outputs[i]].name, std::move(outputs[i]));
     return result;
+}
+
+void pin_threads(int count) {
+    set_threads(count);
+    optimize::pin_team();
 }
 
 }  // namespace ollie::api

@@ -16,30 +16,6 @@ using program::TrailStep;
 
 constexpr size_t alternatives_listed = 8;
 
-/// Replays the trail from the problem and notes the expression after each step.
-std::vector<TrailStep> replayed(const expr::Expr& problem, const std::vector<TrailStep>& trail) {
-    std::vector<TrailStep> result;
-    search::Report report;
-    expr::Expr current = expr::copy_to(std::make_shared<expr::Arena>(), problem);
-    for (const TrailStep& recorded : trail) {
-        const derive::Rule* rule = derive::find(recorded.rule);
-        CHECK(rule != nullptr, "rule {} of a trail is unknown", recorded.rule);
-        if (result.empty()) current = search::normalized(current);
-        bool applied = false;
-        for (const derive::Site& site : rule->sites(current)) {
-            if (site.place != recorded.place || site.parameters != recorded.parameters) continue;
-            auto next = search::step(*rule, current, site, result, report);
-            if (!next) continue;
-            current = *next;
-            applied = true;
-            break;
-        }
-        CHECK(applied, "step {} at {} of a trail does not replay", recorded.rule, recorded.place);
-        result.back().after = expr::print(current);
-    }
-    return result;
-}
-
 std::string microseconds(double seconds) {
     return seconds < 0 ? "not measured" : fmt::format("{:.1f} us", seconds * 1e6);
 }
@@ -105,6 +81,29 @@ Derivation derivation_of(const express::Subprogram& subprogram, const Solution& 
 }
 
 }  // namespace
+
+std::vector<TrailStep> replayed(const expr::Expr& problem, const std::vector<TrailStep>& trail) {
+    std::vector<TrailStep> result;
+    search::Report report;
+    expr::Expr current = expr::copy_to(std::make_shared<expr::Arena>(), problem);
+    for (const TrailStep& recorded : trail) {
+        const derive::Rule* rule = derive::find(recorded.rule);
+        CHECK(rule != nullptr, "rule {} of a trail is unknown", recorded.rule);
+        if (result.empty()) current = search::normalized(current);
+        bool applied = false;
+        for (const derive::Site& site : rule->sites(current)) {
+            if (site.place != recorded.place || site.parameters != recorded.parameters) continue;
+            auto next = search::step(*rule, current, site, result, report);
+            if (!next) continue;
+            current = *next;
+            applied = true;
+            break;
+        }
+        CHECK(applied, "step {} at {} of a trail does not replay", recorded.rule, recorded.place);
+        result.back().after = expr::print(current);
+    }
+    return result;
+}
 
 void record(Outcome& outcome, const std::vector<express::Subprogram>& subprograms,
             const Solutions& solutions, const Selection& best, const Selection& plain,

@@ -10,4 +10,9 @@ namespace ollie::optimize {
 void record(Outcome&, const std::vector<express::Subprogram>&, const Solutions&,
             const Selection& best, const Selection& plain, const Proofs&, const Options&);
 
+/// Replays the trail from the problem by its rules alone and notes the expression after each step.
+/// Throws InternalError if a step does not apply.
+std::vector<program::TrailStep> replayed(const expr::Expr& problem,
+                                         const std::vector<program::TrailStep>& trail);
+
 }  // namespace ollie::optimize

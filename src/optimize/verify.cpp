@@ -313,4 +313,20 @@ Verification verify(const Expr& whole, const program::Program& optimized,
     return Verifier(whole, optimized, unoptimized, options, nonfinite_may_spread).run();
 }
 
+void check_same_boundary(const Expr& whole, const program::Program& program) {
+    auto check = [&](const Tensor* tensor, const std::vector<int>& list) {
+        for (int index : list) {
+            const program::Buffer& buffer = program.buffers[index];
+            if (buffer.name == tensor->name && buffer.shape == tensor->shape() &&
+                buffer.type == tensor->type)
+                return;
+        }
+        throw_user_error("the compiled file has no \"{}\" of type {} and shape {}", tensor->name,
+                         name_of(tensor->type), to_text(tensor->shape()));
+    };
+    for (const Tensor* tensor : tensors_of(whole))
+        if (tensor->kind == TensorKind::Input) check(tensor, program.inputs);
+    for (const Tensor* output : whole.outputs) check(output, program.outputs);
+}
+
 }  // namespace ollie::optimize

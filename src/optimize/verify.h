@@ -44,4 +44,7 @@ Verification verify(const expr::Expr& whole, const program::Program& optimized,
                     const program::Program& unoptimized, const Options&,
                     bool nonfinite_may_spread);
 
+/// Throws UserError if the program's inputs and outputs are not those of the expression.
+void check_same_boundary(const expr::Expr& whole, const program::Program&);
+
 }  // namespace ollie::optimize
