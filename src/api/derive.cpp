@@ -8,7 +8,7 @@
 #include "expr/parse.h"
 #include "expr/print.h"
 #include "expr/verify.h"
-#include "optimize/machine.h"
+#include "optimize/peaks.h"
 #include "optimize/record.h"
 #include "optimize/solve.h"
 

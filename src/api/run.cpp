@@ -49,8 +49,7 @@ std::vector<std::pair<std::string, HostArray>> run(const std::filesystem::path& 
 }
 
 void pin_threads(int count) {
-    set_threads(count);
-    optimize::pin_team();
+    optimize::pin_team(optimize::processors_for(count));
 }
 
 }  // namespace ollie::api

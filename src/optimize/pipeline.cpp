@@ -4,7 +4,7 @@
 #include "express/express.h"
 #include "onnx/onnx.h"
 #include "optimize/assemble.h"
-#include "optimize/machine.h"
+#include "optimize/peaks.h"
 #include "optimize/record.h"
 #include "optimize/select.h"
 #include "optimize/stopwatch.h"
