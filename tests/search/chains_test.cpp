@@ -34,6 +34,7 @@ Options options_with(const std::vector<const backends::LibraryCall*>& calls) {
     options.depth = 4;
     options.states = 4000;
     options.seconds = 60;
+    options.candidates = 1000000;
     return options;
 }
 
@@ -120,6 +121,37 @@ TEST(Chains, EveryStateOfASearchIsEqual) {
         Found found = find_product(text, {}, 3);
         for (const Candidate& candidate : found.result.candidates) expect_equal(text, candidate);
     }
+}
+
+TEST(Chains, TransposedConvolutionBecomesSubPixelConvolution) {
+    Found found = find_product(transposed, {}, 4);
+    bool has_sub_pixel = false;
+    for (const Candidate& candidate : found.result.candidates) {
+        std::multiset<std::string> rules;
+        for (const auto& step : candidate.trail) rules.insert(step.rule);
+        if (rules.count("congruence") == 2 && rules.count("split_traversal") == 2 &&
+            rules.contains("extract_weights"))
+            has_sub_pixel = true;
+    }
+    EXPECT_TRUE(has_sub_pixel);
+}
+
+TEST(Chains, DilatedConvolutionBecomesPlainOverResidues) {
+    const char* text =
+        "input A: f32[1, 4, 14, 14]\nweight K: f32[5, 4, 3, 3]\n"
+        "output Y: f32[n:1, f:5, h:14, w:14] = "
+        "sum[c:4, r:3, s:3] A[n, c, h + 2 * r - 2, w + 2 * s - 2 | 0] * K[f, c, r, s]\n";
+    Options options = options_with({});
+    Result result = search(expr::parse(text), options);
+    bool found = false;
+    for (const Candidate& candidate : result.candidates) {
+        std::multiset<std::string> rules;
+        for (const auto& step : candidate.trail) rules.insert(step.rule);
+        if (rules.count("split_traversal") != 2 || rules.count("split_layout") != 2) continue;
+        if (!found) expect_equal(text, candidate);
+        found = true;
+    }
+    EXPECT_TRUE(found);
 }
 
 TEST(Chains, NormalizationIsFolded) {

@@ -32,15 +32,17 @@ void count_uses(Scalar s, const Tensor* tensor, bool reduced, Uses& uses) {
         count_uses(operand, tensor, reduced || s->kind == ScalarKind::Reduce, uses);
 }
 
-/// Different elements of the result read different elements: the indices are all the consumer's
-/// iterators, each once.
+/// Different elements of the result read different elements: the indices are distinct iterators,
+/// all of the consumer's but those of one value.
 bool is_permutation(Scalar read, const Tensor* consumer) {
     std::set<Iterator> seen;
     for (Index index : read->indices) {
         auto iterator = as_iterator(index);
         if (!iterator || !seen.insert(*iterator).second) return false;
     }
-    return seen.size() == consumer->rank();
+    return std::all_of(consumer->axes.begin(), consumer->axes.end(), [&](const Axis& axis) {
+        return axis.extent() == 1 || seen.contains(axis.iterator);
+    });
 }
 
 /// A definition is inlined if it only renames, or if its one consumer reads each element once.
@@ -82,9 +84,8 @@ Predicate inside_domain(const Tensor* tensor, const std::vector<Index>& indices,
 
 /// What the read stands for: the body at its indices where these are inside, else its outside
 /// value; without a select where the body reads the same value there by itself.
-Scalar expansion(Scalar read, const Ranges& ranges) {
+Scalar expansion(Scalar read, Scalar body, const Ranges& ranges) {
     const Tensor* tensor = read->tensor;
-    Scalar body = body_at(tensor, read->indices);
     if (!read->has_outside || is_inside(tensor, read->indices, ranges)) return body;
     Predicate inside = inside_domain(tensor, read->indices, ranges);
     if (body->kind == ScalarKind::Read &&
@@ -117,7 +118,7 @@ OrRefusal<Expr> apply(const Expr& expr, const Site& site) {
         for_each_scalar(body, [&](Scalar s) {
             if (s->kind == ScalarKind::Reduce) scope.add(s->axes);
         });
-        return expansion(read, scope);
+        return expansion(read, body, scope);
     });
 }
 
