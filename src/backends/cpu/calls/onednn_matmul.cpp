@@ -341,6 +341,7 @@ extern const LibraryCall onednn_matmul{
      "sum[reduced..] A[batch.., rows.., reduced..] * B[batch.., columns.., reduced..]"},
     choices,
     estimate,
-    prepare};
+    prepare,
+    "relu and clip turn NaN into a bound"};
 
 }  // namespace ollie::backends::cpu::calls
