@@ -41,16 +41,14 @@ struct LibraryCall {
     /// The meaning as expressions with free parameters (match/pattern.h); several spellings (ranks)
     /// of one call are several patterns.
     std::vector<std::string> patterns;
-    /// Constraints and layouts (the binding's `pattern` must be set): the ways to use the call
-    /// under this binding (may be none, with the reason). Deterministic order, best guess first.
+    /// Constraints and layouts: the ways to use the call under this binding (may be none, with the
+    /// reason). Deterministic order, best guess first.
     OrRefusal<std::vector<CallChoice>> (*choices)(const match::Binding&);
     /// Estimated seconds on a machine with the given peaks, before measurement.
     double (*estimate)(const match::Binding&, const CallChoice&, const match::Machine&);
     /// Builds the executable form. Constant arguments are given and may be packed; the others are
     /// null. Errors: InternalError if the library refuses.
     std::unique_ptr<CallInstance> (*prepare)(const program::Step&, const program::Program&);
-    /// What the library does to NaN and inf otherwise than the meaning says; empty: nothing.
-    std::string nonfinite = {};
 };
 
 }  // namespace ollie::backends

@@ -25,7 +25,7 @@ struct IdentityOptions {
     int64_t points = 256;      ///< Points per output and draw at most; small tensors exhaustively.
     /// Terms summed, both sides and all draws together, after which a draw is content with fewer
     /// points: 16 per output at least. Reductions are always complete.
-    int64_t work = 40'000'000;
+    int64_t work = 20'000'000;
     double seconds = 20;  ///< Undecided when exceeded.
     uint64_t seed = 1;
 };

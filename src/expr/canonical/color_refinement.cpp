@@ -132,6 +132,15 @@ bool ColorRefinement::find_tie(const Colors& colors, std::vector<uint32_t>& memb
     return found;
 }
 
+/// Iterators of a reduction that occur nowhere: any order of them is as good.
+bool ColorRefinement::are_interchangeable(const std::vector<uint32_t>& members) const {
+    if (members.front() < body_->nodes.back().iterator_count) return false;
+    std::vector<bool> is_used(body_->iterators.size(), false);
+    for (const FlatEdge& edge : body_->edges)
+        if (edge.target < 0) is_used[~edge.target] = true;
+    return std::none_of(members.begin(), members.end(), [&](uint32_t i) { return is_used[i]; });
+}
+
 void ColorRefinement::number(const Colors& colors) {
     for (size_t n = 0; n < body_->nodes.size(); ++n) {
         const FlatNode& node = body_->nodes[n];
@@ -218,6 +227,7 @@ void ColorRefinement::search(Colors colors, CanonicalOrder& best) {
         keep(final_key(), best);
         return;
     }
+    if (are_interchangeable(members)) members.resize(1);
     for (uint32_t member : members) {
         if (best.leaves >= leaf_cap) {
             best.is_capped = true;

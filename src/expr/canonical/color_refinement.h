@@ -41,6 +41,7 @@ private:
     size_t distinct(const Colors& colors);
     void refine(Colors& colors);
     bool find_tie(const Colors& colors, std::vector<uint32_t>& members) const;
+    bool are_interchangeable(const std::vector<uint32_t>& members) const;
     void search(Colors colors, CanonicalOrder& best);
     void number(const Colors& colors);
     Key final_key();

@@ -224,6 +224,52 @@ private:
         choose_inner(nodes, code);
         for (size_t i = 0; i < nodes.size(); ++i)
             code.factors.push_back(factor(factors[i], nodes[i], s->axes, code));
+        plan_small_box(code);
+    }
+
+    /// A reduction whose few terms lie at fixed distances from the first.
+    void plan_small_box(ReduceCode& code) const {
+        int64_t terms = 1;
+        for (const auto& axis : code.axes)
+            terms = std::min(terms * std::max<int64_t>(axis.hi - axis.lo, 0), column_length + 1);
+        bool is_straight_everywhere =
+            std::all_of(code.factors.begin(), code.factors.end(), [&](const FactorCode& factor) {
+                return factor.is_invariant ||
+                       (factor.read >= 0 &&
+                        std::all_of(code.axes.begin(), code.axes.end(), [&](const auto& axis) {
+                            return is_straight(factor.node, axis.slot);
+                        }));
+            });
+        if (terms < 1 || terms > column_length || !is_straight_everywhere ||
+            code.guard.kind != PredicateKind::True)
+            return;
+        code.small_box = terms;
+        for (FactorCode& factor : code.factors)
+            if (factor.read >= 0) lay_out(code, factor);
+    }
+
+    void lay_out(const ReduceCode& code, FactorCode& factor) const {
+        const ReadCode& read = code_.reads[factor.read];
+        factor.offsets.assign(1, 0);
+        for (const auto& range : code.axes) {
+            int64_t step = 0;
+            for (const ReadAxis& axis : read.axes)
+                step += axis.index.coefficient(range.slot) * axis.stride;
+            std::vector<int64_t> offsets;
+            for (int64_t offset : factor.offsets)
+                for (int64_t i = 0; i < range.hi - range.lo; ++i)
+                    offsets.push_back(offset + i * step);
+            factor.offsets = std::move(offsets);
+        }
+        for (const ReadAxis& axis : read.axes) {
+            Interval reach{0, 0};
+            for (const auto& range : code.axes) {
+                int64_t distance = axis.index.coefficient(range.slot) * (range.hi - 1 - range.lo);
+                reach.lo += std::min<int64_t>(distance, 0);
+                reach.hi += std::max<int64_t>(distance, 0);
+            }
+            factor.reach.push_back(reach);
+        }
     }
 
     bool is_straight(int node, int slot) const {

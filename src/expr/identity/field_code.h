@@ -77,6 +77,10 @@ struct FactorCode {
     int read = -1;              ///< A read that runs straight along the inner axis, else -1.
     bool uses_inner = false;    ///< The inner axis occurs in it.
     bool is_invariant = false;  ///< No axis of the reduction occurs in it.
+    /// Small boxes: distance of each term's element from the first's, and the least and greatest
+    /// distance along each axis of the read.
+    std::vector<int64_t> offsets;
+    std::vector<Interval> reach;
 };
 
 struct ReduceCode {
@@ -93,6 +97,9 @@ struct ReduceCode {
     std::vector<FactorCode> factors;
     PredicateCode guard;  ///< The summand is 0 where it does not hold.
     int inner = -1;       ///< Position in `axes` of the axis along which rows run.
+    /// Terms of a box so small that it is summed as one column, if all its reads are inside; else
+    /// 0.
+    int64_t small_box = 0;
 };
 
 struct NodeCode {
@@ -107,6 +114,9 @@ struct NodeCode {
     int predicate = -1;
     bool is_integer = false;
 };
+
+/// The most terms that are summed as one column.
+constexpr int64_t column_length = 128;
 
 struct BodyCode {
     std::vector<NodeCode> nodes;

@@ -242,13 +242,47 @@ FieldValue FieldEvaluator::sum(Definition& definition, const ReduceCode& code, i
     if (!start_box(code, code.inner, slots)) return FieldValue::of_integer(0);
     Columns& columns = borrow_columns();
     Total total;
-    do {
-        if (!code.guard.evaluate(slots)) continue;
-        add_row(definition, code, slots, columns, total);
-    } while (advance_box(code, code.inner, slots));
+    if (!add_small_box(definition, code, slots, columns, total)) {
+        do {
+            if (!code.guard.evaluate(slots)) continue;
+            add_row(definition, code, slots, columns, total);
+        } while (advance_box(code, code.inner, slots));
+    }
     close(code, columns, total);
     --columns_in_use_;
     return result(code, total);
+}
+
+/// The whole reduction as one column; false if it is no small box or a read may be outside.
+bool FieldEvaluator::add_small_box(Definition& definition, const ReduceCode& code, int64_t* slots,
+                                   Columns& columns, Total& total) {
+    if (code.small_box == 0) return false;
+    if (code.inner >= 0) slots[code.axes[code.inner].slot] = code.axes[code.inner].lo;
+    std::array<int64_t, most_columns> bases{};
+    for (size_t f = 0; f < code.factors.size(); ++f) {
+        if (code.factors[f].read < 0) continue;
+        const ReadCode& read = definition.code.reads[code.factors[f].read];
+        for (size_t d = 0; d < read.axes.size(); ++d) {
+            const ReadAxis& axis = read.axes[d];
+            int64_t at = axis.index.evaluate(slots) - axis.lo;
+            const Interval& reach = code.factors[f].reach[d];
+            if (axis.may_be_outside && (at + reach.lo < 0 || at + reach.hi >= axis.extent))
+                return false;
+            bases[f] += at * axis.stride;
+        }
+    }
+    count(code.small_box);
+    for (size_t f = 0; f < code.factors.size(); ++f) {
+        const FactorCode& factor = code.factors[f];
+        Column& column = columns.column[f];
+        if (factor.read >= 0)
+            fill_box(definition.code.reads[factor.read], factor, bases[f], column);
+        else
+            fill(definition, factor, code, slots, 0, code.small_box, Row{}, column, 0);
+    }
+    columns.length = code.small_box;
+    close(code, columns, total);
+    return true;
 }
 
 /// Narrows the row to where the read is inside; false if that is nowhere.

@@ -73,6 +73,9 @@ private:
     FieldValue reduce(Definition& definition, const ReduceCode& code, int64_t* slots);
     FieldValue fold(Definition& definition, const ReduceCode& code, int64_t* slots);
     FieldValue sum(Definition& definition, const ReduceCode& code, int64_t* slots);
+    bool add_small_box(Definition& definition, const ReduceCode& code, int64_t* slots,
+                       Columns& columns, Total& total);
+    void fill_box(const ReadCode& read, const FactorCode& factor, int64_t base, Column& column);
     void add_row(Definition& definition, const ReduceCode& code, int64_t* slots, Columns& columns,
                  Total& total);
     bool clip(const ReadCode& read, int inner_slot, int64_t* slots, Row& row) const;

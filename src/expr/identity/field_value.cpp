@@ -99,7 +99,7 @@ FieldValue field_constant(double value) {
         return FieldValue::of_integer(static_cast<int64_t>(value));
     int exponent = 0;
     int64_t numerator = 0, denominator = 1;
-    bool is_short = !std::isfinite(value) || std::llabs(odd_mantissa(value, exponent)) < 1ll << 50;
+    bool is_short = !std::isfinite(value) || std::llabs(odd_mantissa(value, exponent)) < 1ll << 30;
     if (is_short || !find_fraction(value, numerator, denominator)) return field_dyadic(value);
     FieldValue result = finite_of(numerator);
     result.p = FieldP::multiply(result.p, FieldP::inverse(FieldP::from_integer(denominator)));

@@ -44,6 +44,9 @@ SourceValues::SourceValues(const Tensor* tensor, std::shared_ptr<const HostArray
     if (!values_) return;
     exact_numerators_ = exact_numerators(*values_);
     has_numerators_ = static_cast<int64_t>(exact_numerators_.size()) == size_ && size_ > 0;
+    constexpr int64_t small = 1 << 14;
+    if (has_numerators_ || size_ > small) return;
+    for (int64_t i = 0; i < size_; ++i) exact_values_.push_back(exact(i));
 }
 
 void SourceValues::start_draw(const Draw& draw) {
@@ -90,12 +93,23 @@ void SourceValues::numerators(int64_t first, int64_t step, int64_t count, int64_
     }
 }
 
-FieldValue SourceValues::at(int64_t element) const {
-    if (values_) {
-        if (!is_float_) return FieldValue::of_integer(values_->int_at(element));
-        if (type_ != ElementType::F64) return field_dyadic(values_->at(element));
-        return as_finite(field_constant(values_->at(element)));
+void SourceValues::numerators(int64_t first, std::span<const int64_t> offsets,
+                              int64_t* result) const {
+    for (int64_t offset : offsets) {
+        int64_t element = first + offset;
+        *result++ = values_ ? exact_numerators_[element] : numerator(element);
     }
+}
+
+FieldValue SourceValues::exact(int64_t element) const {
+    if (!is_float_) return FieldValue::of_integer(values_->int_at(element));
+    if (type_ != ElementType::F64) return field_dyadic(values_->at(element));
+    return as_finite(field_constant(values_->at(element)));
+}
+
+FieldValue SourceValues::at(int64_t element) const {
+    if (!exact_values_.empty()) return exact_values_[element];
+    if (values_) return exact(element);
     int64_t n = numerator(element);
     if (is_float_) {
         static const FieldValue unit = finite_of(1, dyadic_places);

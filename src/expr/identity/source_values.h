@@ -1,6 +1,8 @@
 #pragma once
 
 #include <map>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -46,13 +48,17 @@ public:
     bool is_float() const { return is_float_; }
     /// Numerators of `count` elements, the first at `first`, `step` apart.
     void numerators(int64_t first, int64_t step, int64_t count, int64_t* result) const;
+    /// Of the elements at `first` plus each offset.
+    void numerators(int64_t first, std::span<const int64_t> offsets, int64_t* result) const;
     FieldValue at(int64_t element) const;
 
 private:
     int64_t numerator(int64_t element) const;
+    FieldValue exact(int64_t element) const;
 
     std::shared_ptr<const HostArray> values_;
     std::vector<int32_t> exact_numerators_;
+    std::vector<FieldValue> exact_values_;  ///< Of small weights that have no numerators.
     ElementType type_;
     bool is_float_;
     bool has_numerators_;

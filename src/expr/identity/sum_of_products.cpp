@@ -73,6 +73,18 @@ void FieldEvaluator::fill(Definition& definition, const FactorCode& factor, cons
     std::fill_n(column.values.begin() + at, count, value);
 }
 
+void FieldEvaluator::fill_box(const ReadCode& read, const FactorCode& factor, int64_t base,
+                              Column& column) {
+    const Place& place = places_[read.tensor];
+    column.has_numerators = place.source >= 0 && sources_[place.source].has_numerators();
+    if (column.has_numerators) {
+        sources_[place.source].numerators(base, factor.offsets, column.numerators.data());
+        return;
+    }
+    for (size_t i = 0; i < factor.offsets.size(); ++i)
+        column.values[i] = element(read.tensor, base + factor.offsets[i]);
+}
+
 void FieldEvaluator::close(const ReduceCode& code, Columns& columns, Total& total) {
     if (columns.length == 0) return;
     size_t factors = code.factors.size();

@@ -7,7 +7,6 @@
 /// The rows and columns over which FieldEvaluator sums products.
 namespace ollie::expr {
 
-constexpr int64_t column_length = 128;
 constexpr size_t most_columns = 6;
 
 /// Where a read runs along the inner axis: element = base + step * i for i in [first, last).

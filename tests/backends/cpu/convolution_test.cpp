@@ -1,10 +1,116 @@
 #include "backends/cpu/call_test.h"
-#include "backends/cpu/definitions.h"
 
 namespace ollie::backends::cpu {
 namespace {
 
 using namespace expr;
+
+struct Spatial {
+    int64_t input;
+    int64_t kernel;
+    int64_t stride = 1;
+    int64_t dilation = 1;
+    int64_t pad_begin = 0;
+    int64_t pad_end = 0;
+
+    int64_t slid() const {
+        return (input + pad_begin + pad_end - (kernel - 1) * dilation - 1) / stride + 1;
+    }
+    int64_t scattered() const {
+        return (input - 1) * stride + (kernel - 1) * dilation + 1 - pad_begin - pad_end;
+    }
+};
+
+struct Case {
+    int64_t images = 1;
+    int64_t channels = 1;  ///< Per group.
+    int64_t filters = 1;   ///< Per group.
+    int64_t groups = 1;
+    std::vector<Spatial> spatial;
+};
+
+/// Makes definitions as the operators' meanings do.
+struct Maker {
+    Arena arena;
+    std::vector<Axis> result;
+
+    Axis axis(std::string name, int64_t extent) {
+        return {arena.iterator(std::move(name)), 0, extent};
+    }
+    Index index(const Axis& axis) { return index_of(axis.iterator); }
+
+    const Tensor* define(Scalar body) { return arena.define("y", ElementType::F32, result, body); }
+
+    Scalar convolution(const Case& c, bool is_constant = true) {
+        Axis n = axis("n", c.images), f = axis("f", c.filters * c.groups),
+             ch = axis("c", c.channels);
+        Shape source{c.images, c.channels * c.groups}, weights{c.filters * c.groups, c.channels};
+        Index channel = index(ch);
+        if (c.groups > 1) channel = div(index(f), c.filters) * c.channels + channel;
+        std::vector<Index> a{index(n), channel}, k{index(f), index(ch)};
+        std::vector<Axis> reduced{ch};
+        result = {n, f};
+        for (const Spatial& s : c.spatial) {
+            Axis h = axis("h", s.slid()), r = axis("r", s.kernel);
+            result.push_back(h);
+            reduced.push_back(r);
+            source.push_back(s.input);
+            weights.push_back(s.kernel);
+            a.push_back(index(h) * s.stride + index(r) * s.dilation - s.pad_begin);
+            k.push_back(index(r));
+        }
+        const Tensor* kernel = is_constant ? arena.weight("k", ElementType::F32, weights)
+                                           : arena.input("k", ElementType::F32, weights);
+        return sum(reduced, arena.read(arena.input("a", ElementType::F32, source), a, 0) *
+                                arena.read(kernel, k));
+    }
+
+    Scalar deconvolution(const Case& c) {
+        Axis n = axis("n", c.images), f = axis("f", c.filters * c.groups),
+             ch = axis("c", c.channels);
+        Shape source{c.images, c.channels * c.groups}, weights{c.channels * c.groups, c.filters};
+        Index channel = index(ch), filter = index(f);
+        if (c.groups > 1) {
+            channel = div(filter, c.filters) * c.channels + channel;
+            filter = mod(filter, c.filters);
+        }
+        std::vector<Index> a{index(n), channel}, k{channel, filter};
+        std::vector<Axis> reduced{ch};
+        result = {n, f};
+        Predicate divides = arena.truth(true);
+        for (const Spatial& s : c.spatial) {
+            Axis h = axis("h", s.scattered()), r = axis("r", s.kernel);
+            result.push_back(h);
+            reduced.push_back(r);
+            source.push_back(s.input);
+            weights.push_back(s.kernel);
+            Index numerator = index(h) + s.pad_begin - index(r) * s.dilation;
+            if (s.stride > 1) divides = divides && mod(numerator, s.stride) == 0;
+            a.push_back(div(numerator, s.stride));
+            k.push_back(index(r));
+        }
+        Scalar product = arena.read(arena.input("a", ElementType::F32, source), a, 0) *
+                         arena.read(arena.weight("k", ElementType::F32, weights), k);
+        return sum(reduced, arena.select(divides, product, arena.constant_scalar(0)));
+    }
+
+    Scalar by_channel(const std::string& name) {
+        const Tensor* tensor = arena.weight(name, ElementType::F32, {result[1].extent()});
+        return arena.read(tensor, {index(result[1])});
+    }
+    Scalar residual() {
+        Shape shape;
+        for (const Axis& axis : result) shape.push_back(axis.extent());
+        return arena.read(arena.input("residual", ElementType::F32, shape), indices_of(result));
+    }
+    Scalar function(Function f, std::vector<Scalar> operands) {
+        return arena.function(f, operands);
+    }
+    Scalar leaky(Scalar x, Scalar slope) {
+        Scalar below = function(Function::Less, {x, arena.constant_scalar(0)});
+        return function(Function::Where, {below, x * slope, x});
+    }
+};
 
 const std::vector<Case>& cases() {
     static const std::vector<Case> all{

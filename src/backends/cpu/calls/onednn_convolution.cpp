@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "backends/cpu/onednn/instance.h"
 #include "backends/cpu/onednn/window.h"
 
@@ -141,11 +139,12 @@ OrRefusal<CallChoice> choice_of(const match::Binding& binding, const DataLayouts
     DataAxes result = DataAxes::of(binding.result, spelling.result_channel_axes());
     if (source.channel_count() != channels->groups * channels->source)
         return refuse("only a part of the channels is read");
-    auto seen = data_views(source, result, layouts);
-    if (!seen) return Refusal{seen.reason()};
-    DataViews views = *seen;
+    auto source_view = view_of(source.tensor, layouts.source, source.groups());
+    if (!source_view) return Refusal{source_view.reason()};
+    auto result_view = view_of(result.tensor, layouts.result, result.groups());
+    if (!result_view) return Refusal{result_view.reason()};
     bool is_copied = layouts.is_mixed;
-    auto window = window_parameters(*axes, views.source, is_copied);
+    auto window = window_parameters(*axes, *source_view, is_copied);
     if (!window) return Refusal{window.reason()};
 
     CallChoice choice;
@@ -159,10 +158,10 @@ OrRefusal<CallChoice> choice_of(const match::Binding& binding, const DataLayouts
     auto epilogue = plan_epilogue(
         binding, {binding.definition, layouts.result, result.groups(), 1, 1}, arguments);
     if (!epilogue) return Refusal{epilogue.reason()};
-    put_source(choice.parameters, views.source, is_copied);
+    put_source(choice.parameters, *source_view, is_copied);
     put(choice.parameters, "weights",
         weights_view(binding, spelling, *channels, *axes, kernel_layout));
-    put(choice.parameters, "result", views.result);
+    put(choice.parameters, "result", *result_view);
     put(choice.parameters, *window);
     put(choice.parameters, *epilogue);
     std::move(arguments).move_to(choice);
@@ -180,23 +179,19 @@ OrRefusal<std::vector<CallChoice>> choices(const match::Binding& binding) {
         [&](const CallChoice& choice) { return descriptor(choice.parameters, engine); });
 }
 
-/// Channels last runs at the peak where filters fill the vectors; channels first through a product
-/// of matrices, group by group.
 double estimate(const match::Binding& binding, const CallChoice& choice,
                 const match::Machine& machine) {
     View weights = get_view(choice.parameters, "weights");
-    View source = source_seen(choice.parameters);
+    View source = get_view(choice.parameters, "source");
     bool is_grouped = weights.dims.size() > source.dims.size();
     int64_t filters = weights.dims[is_grouped ? 1 : 0];
     int64_t channels = weights.dims[is_grouped ? 2 : 1];
     bool is_depthwise = filters == 1 && channels == 1;
-    double efficiency = 0;
-    if (source.strides[1] == 1)
-        efficiency = is_depthwise ? 0.5 : 0.95 * lane_use(filters) * (channels < 8 ? 0.85 : 1.0);
-    else
-        efficiency = 0.6 * std::min(1.0, static_cast<double>(filters) / 32);
-    return roofline(machine, operations_of(binding), efficiency,
-                    bytes_of(binding) + copied_bytes(choice.parameters));
+    double efficiency = 0.9 * lane_use(filters) * (channels < 8 ? 0.5 : 1.0);
+    if (is_depthwise) efficiency = 0.15;
+    bool is_channels_last = source.strides[1] == 1;
+    if (!is_channels_last) efficiency *= 0.6;
+    return roofline(machine, operations_of(binding), efficiency, bytes_of(binding));
 }
 
 std::unique_ptr<CallInstance> prepare(const program::Step& step, const program::Program& program) {
@@ -229,7 +224,6 @@ extern const LibraryCall onednn_convolution{
     patterns(),
     choices,
     estimate,
-    prepare,
-    "relu and clip turn NaN into a bound"};
+    prepare};
 
 }  // namespace ollie::backends::cpu::calls

@@ -176,10 +176,11 @@ OrRefusal<CallChoice> choice_of(const match::Binding& binding, const DataLayouts
     DataAxes result = DataAxes::of(binding.result, spelling.result_channel_axes());
     if (source.channel_count() != channels->groups * channels->source)
         return refuse("only a part of the channels is read");
-    auto seen = data_views(source, result, layouts);
-    if (!seen) return Refusal{seen.reason()};
-    DataViews views = *seen;
-    auto window = transposed_window(*axes, views.source);
+    auto source_view = view_of(source.tensor, layouts.source, source.groups());
+    if (!source_view) return Refusal{source_view.reason()};
+    auto result_view = view_of(result.tensor, layouts.result, result.groups());
+    if (!result_view) return Refusal{result_view.reason()};
+    auto window = transposed_window(*axes, *source_view);
     if (!window) return Refusal{window.reason()};
 
     CallChoice choice;
@@ -193,10 +194,10 @@ OrRefusal<CallChoice> choice_of(const match::Binding& binding, const DataLayouts
     auto epilogue = plan_epilogue(
         binding, {binding.definition, layouts.result, result.groups(), 1, 1}, arguments);
     if (!epilogue) return Refusal{epilogue.reason()};
-    put_source(choice.parameters, views.source, layouts.is_mixed);
+    put_source(choice.parameters, *source_view, layouts.is_mixed);
     put(choice.parameters, "weights",
         weights_view(binding, spelling, *channels, *axes, kernel_layout));
-    put(choice.parameters, "result", views.result);
+    put(choice.parameters, "result", *result_view);
     put(choice.parameters, *window);
     put(choice.parameters, *epilogue);
     std::move(arguments).move_to(choice);
@@ -214,20 +215,18 @@ OrRefusal<std::vector<CallChoice>> choices(const match::Binding& binding) {
         [&](const CallChoice& choice) { return descriptor(choice.parameters, engine); });
 }
 
-/// Of the taps that the definition counts, one in stride * stride meets an element. Channels first
-/// is a product of matrices with a column for each tap, whose sums are then added up.
+/// Of the taps that the definition counts, one in stride * stride meets an element.
 double estimate(const match::Binding& binding, const CallChoice& choice,
                 const match::Machine& machine) {
     View weights = get_view(choice.parameters, "weights");
-    View source = source_seen(choice.parameters);
+    View source = get_view(choice.parameters, "source");
     bool is_grouped = weights.dims.size() > source.dims.size();
     double operations = operations_of(binding);
     for (int64_t stride : get_window(choice.parameters).strides)
         operations /= static_cast<double>(stride);
-    bool is_channels_last = source.strides[1] == 1;
-    double efficiency = is_channels_last ? 0.9 * lane_use(weights.dims[is_grouped ? 1 : 0]) : 0.4;
-    return roofline(machine, operations, efficiency,
-                    bytes_of(binding) + copied_bytes(choice.parameters));
+    double efficiency = 0.7 * lane_use(weights.dims[is_grouped ? 1 : 0]);
+    if (source.strides[1] != 1) efficiency *= 0.6;
+    return roofline(machine, operations, efficiency, bytes_of(binding));
 }
 
 std::unique_ptr<CallInstance> prepare(const program::Step& step, const program::Program& program) {
@@ -260,7 +259,6 @@ extern const LibraryCall onednn_deconvolution{
     patterns(),
     choices,
     estimate,
-    prepare,
-    "relu and clip turn NaN into a bound"};
+    prepare};
 
 }  // namespace ollie::backends::cpu::calls

@@ -341,7 +341,6 @@ extern const LibraryCall onednn_matmul{
      "sum[reduced..] A[batch.., rows.., reduced..] * B[batch.., columns.., reduced..]"},
     choices,
     estimate,
-    prepare,
-    "relu and clip turn NaN into a bound"};
+    prepare};
 
 }  // namespace ollie::backends::cpu::calls

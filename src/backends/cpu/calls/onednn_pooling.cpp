@@ -171,11 +171,12 @@ OrRefusal<CallChoice> choice_of(const match::Binding& binding, const DataLayouts
     DataAxes result = DataAxes::of(binding.result, 1);
     auto pool = pool_of(binding, *axes, source);
     if (!pool) return Refusal{pool.reason()};
-    auto seen = data_views(source, result, layouts);
-    if (!seen) return Refusal{seen.reason()};
-    DataViews views = *seen;
+    auto source_view = view_of(source.tensor, layouts.source, source.groups());
+    if (!source_view) return Refusal{source_view.reason()};
+    auto result_view = view_of(result.tensor, layouts.result, result.groups());
+    if (!result_view) return Refusal{result_view.reason()};
     bool is_copied = layouts.is_mixed;
-    auto window = window_parameters(*axes, views.source, is_copied);
+    auto window = window_parameters(*axes, *source_view, is_copied);
     if (!window) return Refusal{window.reason()};
 
     CallChoice choice;
@@ -190,8 +191,8 @@ OrRefusal<CallChoice> choice_of(const match::Binding& binding, const DataLayouts
     for (const WindowAxis& axis : *axes) kernel.push_back(axis.taps);
     choice.parameters["kernel"] = std::move(kernel);
     choice.parameters["algorithm"] = static_cast<int64_t>(pool->algorithm);
-    put_source(choice.parameters, views.source, is_copied);
-    put(choice.parameters, "result", views.result);
+    put_source(choice.parameters, *source_view, is_copied);
+    put(choice.parameters, "result", *result_view);
     put(choice.parameters, *window);
     put(choice.parameters, *epilogue);
     std::move(arguments).move_to(choice);
@@ -210,9 +211,9 @@ OrRefusal<std::vector<CallChoice>> choices(const match::Binding& binding) {
 
 double estimate(const match::Binding& binding, const CallChoice& choice,
                 const match::Machine& machine) {
-    bool is_channels_last = source_seen(choice.parameters).strides[1] == 1;
+    bool is_channels_last = get_view(choice.parameters, "source").strides[1] == 1;
     return roofline(machine, operations_of(binding), is_channels_last ? 0.1 : 0.03,
-                    bytes_of(binding) + copied_bytes(choice.parameters));
+                    bytes_of(binding));
 }
 
 std::unique_ptr<CallInstance> prepare(const program::Step& step, const program::Program& program) {
@@ -237,7 +238,6 @@ extern const LibraryCall onednn_pooling{
     patterns(),
     choices,
     estimate,
-    prepare,
-    "relu and clip turn NaN into a bound"};
+    prepare};
 
 }  // namespace ollie::backends::cpu::calls

@@ -77,7 +77,7 @@ OrRefusal<bool> is_supported(const Make& make) {
     try {
         auto descriptor = make();
         std::string implementation = descriptor.impl_info_str();
-        if (implementation.find("ref") != std::string::npos)
+        if (implementation.starts_with("ref"))
             return refuse("the library has only a reference implementation ({})", implementation);
         return true;
     } catch (const dnnl::error& error) {

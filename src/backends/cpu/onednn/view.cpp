@@ -71,16 +71,13 @@ OrRefusal<View> view_of(const expr::Tensor* tensor, const Layout& layout,
     return view;
 }
 
-void set_unit_strides(View& view, bool channels_last) {
-    int rank = static_cast<int>(view.dims.size());
-    std::vector<int> outermost_first;
-    for (int d = 0; d < rank; ++d)
-        if (!channels_last || d != 1) outermost_first.push_back(d);
-    if (channels_last) outermost_first.push_back(1);
-    int64_t inner = 1;
-    for (auto d = outermost_first.rbegin(); d != outermost_first.rend(); ++d) {
-        if (view.dims[*d] == 1) view.strides[*d] = inner;
-        inner = std::max(inner, view.dims[*d] * view.strides[*d]);
+void set_unit_strides(View& view) {
+    for (size_t d = view.dims.size(); d-- > 0;) {
+        if (view.dims[d] != 1) continue;
+        int64_t inner = 1;
+        for (size_t other = d + 1; other < view.dims.size(); ++other)
+            inner = std::max(inner, view.dims[other] * view.strides[other]);
+        view.strides[d] = inner;
     }
 }
 

@@ -41,9 +41,8 @@ using AxisGroup = std::vector<int>;
 /// not nest is refused.
 OrRefusal<View> view_of(const expr::Tensor*, const Layout&, std::span<const AxisGroup> dims);
 
-/// Gives unit dimensions the strides that they would have in a dense tensor: by these the library
-/// tells formats from one another. With channels last, dimension 1 is the innermost.
-void set_unit_strides(View&, bool channels_last = false);
+/// Gives unit dimensions the strides that they would have in a dense tensor.
+void set_unit_strides(View&);
 
 /// The storage order in which the axes (-1: none) come in this order, outermost first; axes that
 /// are not named come before them. Row-major where that is the same storage, since unit axes may be

@@ -84,6 +84,7 @@ OrRefusal<WindowParameters> window_parameters(const std::vector<WindowAxis>& axe
         window.pads_begin.push_back(begin);
         window.pads_end.push_back(end);
     }
+    set_unit_strides(gathered);
     return window;
 }
 
@@ -125,24 +126,17 @@ int64_t DataAxes::channel_count() const {
 }
 
 std::vector<DataLayouts> data_layouts(const DataAxes& source, const DataAxes& result) {
-    Layout source_last = source.channels_last();
-    Layout source_first = source.channels_first();
-    std::vector<DataLayouts> all{{source_last, result.channels_last(), true, false},
-                                 {source_first, result.channels_first(), false, false}};
-    if (source_last != source_first)
-        all.push_back({source_first, result.channels_last(), true, true});
-    return all;
-}
-
-OrRefusal<DataViews> data_views(const DataAxes& source, const DataAxes& result,
-                                const DataLayouts& layouts) {
-    auto source_view = view_of(source.tensor, layouts.source, source.groups());
-    if (!source_view) return Refusal{source_view.reason()};
-    auto result_view = view_of(result.tensor, layouts.result, result.groups());
-    if (!result_view) return Refusal{result_view.reason()};
-    set_unit_strides(*source_view, layouts.channels_last && !layouts.is_mixed);
-    set_unit_strides(*result_view, layouts.channels_last);
-    return DataViews{*source_view, *result_view};
+    std::vector<DataLayouts> all{{source.channels_last(), result.channels_last(), false},
+                                 {source.channels_first(), result.channels_first(), false},
+                                 {source.channels_first(), result.channels_last(), true}};
+    std::vector<DataLayouts> different;
+    for (const DataLayouts& layouts : all) {
+        bool is_known = std::any_of(different.begin(), different.end(), [&](const auto& known) {
+            return known.source == layouts.source && known.result == layouts.result;
+        });
+        if (!is_known) different.push_back(layouts);
+    }
+    return different;
 }
 
 View channels_last_copy(const View& view) {
@@ -164,11 +158,6 @@ void put_source(Attributes& parameters, const View& view, bool is_copied) {
 View source_seen(const Attributes& parameters) {
     View view = get_view(parameters, "source");
     return get_int(parameters, "source_copied") != 0 ? channels_last_copy(view) : view;
-}
-
-double copied_bytes(const Attributes& parameters) {
-    if (get_int(parameters, "source_copied") == 0) return 0;
-    return 2.0 * sizeof(float) * static_cast<double>(element_count(get_ints(parameters, "source")));
 }
 
 PatternStrides::PatternStrides(const match::Operand& operand, const Layout& layout)

@@ -68,25 +68,14 @@ struct DataAxes {
 struct DataLayouts {
     Layout source;
     Layout result;
-    bool
-        channels_last;  ///< What the library is told; where channels are units, either may be true.
-    bool is_mixed;      ///< The library takes it only if the source is copied to channels last.
+    bool is_mixed;  ///< The library takes it only if the source is copied to channels last.
 };
 std::vector<DataLayouts> data_layouts(const DataAxes& source, const DataAxes& result);
-
-/// Views of the data operand and the result for a combination of layouts.
-struct DataViews {
-    View source;
-    View result;
-};
-OrRefusal<DataViews> data_views(const DataAxes& source, const DataAxes& result, const DataLayouts&);
 
 /// The data operand as it lies in its buffer, and whether the library gets a copy of it in scratch
 /// memory, dense with channels last; and the view that the library gets.
 void put_source(Attributes&, const View&, bool is_copied);
 View source_seen(const Attributes&);
-/// Bytes that the copy reads and writes; 0 if there is none.
-double copied_bytes(const Attributes&);
 
 /// Strides of a tensor by the axes of its pattern; 0 for an axis that the tensor lacks.
 class PatternStrides {
