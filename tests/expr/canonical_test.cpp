@@ -25,7 +25,7 @@ class SameKey : public testing::TestWithParam<Pair> {};
 
 TEST_P(SameKey, ForEqualForms) { EXPECT_EQ(key_of(GetParam().first), key_of(GetParam().second)); }
 
-const Pair same_pairs[] = {
+const std::vector<Pair> same_pairs = {
     {"names_and_order_of_reductions",
      "input A: f32[4, 9, 9]\nweight K: f32[5, 4, 3, 3]\n"
      "output Y: f32[f:5, h:7, w:7] = sum[c:4, r:3, s:3] A[c, h + r, w + s] * K[f, c, r, s]",
@@ -100,7 +100,7 @@ TEST_P(DifferentKey, ForDifferentMeanings) {
 }
 
 /// The first seven are the kinds of pairs that a published fingerprint confuses.
-const Pair different_pairs[] = {
+const std::vector<Pair> different_pairs = {
     {"swapped_reductions",
      "input A: f32[9, 9]\nweight K: f32[3, 3]\n"
      "output Y: f32[h:7, w:7] = sum[r:3, s:3] A[h + r, w + s] * K[r, s]",

@@ -129,7 +129,7 @@ TEST_P(TrueLaw, IsEqual) {
     EXPECT_GT(report.points, 0);
 }
 
-const Case laws[] = {
+const std::vector<Case> laws = {
     {"convolution_by_product_and_offset_add", convolution,
      offset_add("T[r, s, f, h + r - 1, w + s - 1 | 0]")},
     {"convolution_by_gathered_columns", convolution,
@@ -233,7 +233,7 @@ const std::string window_maximum =
 
 const std::string corner = "input A: f32[512, 7, 7]\noutput Y: f32[f:512, h:7, w:7] = A[f, h, w]";
 
-const Case mistakes[] = {
+const std::vector<Case> mistakes = {
     {"off_by_one", convolution, offset_add("T[r, s, f, h + r - 1, w + s | 0]")},
     {"dropped_padding", convolution,
      offset_add("select(h + r >= 2, T[r, s, f, h + r - 1, w + s - 1 | 0], 0)")},
@@ -328,6 +328,23 @@ const Case mistakes[] = {
     {"read_beyond_the_end", "input A: f32[9]\noutput Y: f32[i:9] = A[i]",
      "input A: f32[9]\noutput Y: f32[i:9] = A[i + i div 8]"},
     {"second_softmax_sharper", two_softmaxes(""), two_softmaxes(" + Z[i, k]")},
+    {"only_when_all_are_negative", "input A: f32[3, 64]\noutput Y: f32[i:3] = max[j:64] A[i, j]",
+     "input A: f32[3, 64]\noutput Y: f32[i:3] = max(max[j:64] A[i, j], 0)"},
+    {"only_when_everything_is_masked",
+     "input A: f32[3, 64]\ninput W: bool[3, 64]\n"
+     "output Y: f32[i:3] = max[j:64] where(W[i, j], A[i, j], -1000)",
+     "input A: f32[3, 64]\ninput W: bool[3, 64]\n"
+     "output Y: f32[i:3] = max(-10, max[j:64] where(W[i, j], A[i, j], -1000))"},
+    {"only_when_two_are_equal",
+     "input A: f32[3, 20]\nM: f32[i:3] = max[j:20] A[i, j]\n"
+     "output Y: f32[i:3] = sum[j:20] where(equal(A[i, j], M[i]), 1, 0)",
+     "input A: f32[3, 20]\noutput Y: f32[i:3] = 1"},
+    {"only_when_the_last_is_the_greatest",
+     "input A: f32[3, 500]\noutput Y: f32[i:3] = max[j:500] A[i, j]",
+     "input A: f32[3, 500]\noutput Y: f32[i:3] = max[j:499] A[i, j]"},
+    {"only_when_the_first_is_the_greatest",
+     "input A: f32[3, 500]\noutput Y: f32[i:3] = max[j:500] A[i, j]",
+     "input A: f32[3, 500]\noutput Y: f32[i:3] = max[j:499] A[i, j + 1]"},
     {"unmasked_row",
      "input A: f32[4, 4]\noutput Y: f32[i:4] = max[j:4] select(j < i, A[i, j], -inf)",
      "input A: f32[4, 4]\noutput Y: f32[i:4] = max[j:4] select(j < i, A[i, j], -1000)"},

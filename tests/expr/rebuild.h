@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <numeric>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -148,9 +149,11 @@ public:
         : dice_(seed), mutation_(mutation), arena_(std::make_shared<Arena>()) {}
 
     Expr operator()(const Expr& expr) {
-        output_ = expr.outputs.front();
+        outputs_.insert(expr.outputs.begin(), expr.outputs.end());
         for (const Tensor* tensor : tensors_of(expr)) tensor_copy(tensor);
-        return {arena_, {tensors_.at(output_)}};
+        Expr result{arena_, {}};
+        for (const Tensor* output : expr.outputs) result.outputs.push_back(tensors_.at(output));
+        return result;
     }
     /// How many things can be changed.
     int64_t places() const { return places_; }
@@ -159,16 +162,22 @@ private:
     bool is_mutated() { return places_++ == mutation_; }
 
     void tensor_copy(const Tensor* tensor) {
-        if (!tensor->is_definition()) {
+        if (tensor->kind == TensorKind::Input) {
             tensors_[tensor] = arena_->input(tensor->name, tensor->type, tensor->shape());
+            return;
+        }
+        if (tensor->kind == TensorKind::Weight) {
+            tensors_[tensor] =
+                arena_->weight(tensor->name, tensor->type, tensor->shape(), tensor->values);
             return;
         }
         std::vector<size_t> order(tensor->rank());
         std::iota(order.begin(), order.end(), 0);
-        if (tensor != output_) dice_.shuffle(order);
+        if (!outputs_.contains(tensor)) dice_.shuffle(order);
         std::vector<Axis> axes;
         for (size_t d : order) axes.push_back(shifted(tensor->axes[d], false));
-        scope_ = {tensor->axes.front().iterator};
+        scope_.clear();
+        for (const Axis& axis : tensor->axes) scope_.push_back(axis.iterator);
         orders_[tensor] = order;
         tensors_[tensor] = arena_->define(tensor->name + "'", tensor->type, axes,
                                           scalar(tensor->body), {}, tensor->pinned != is_mutated());
@@ -192,14 +201,16 @@ private:
     Index atom(const AtomNode& atom) {
         switch (atom.kind) {
             case AtomKind::Iterator:
-                if (is_mutated()) return iterators_.at(scope_.front());
+                if (is_mutated() && !scope_.empty()) return iterators_.at(scope_.front());
                 return iterators_.at(atom.iterator);
             case AtomKind::FloorDiv:
                 return div(index(atom.a), atom.divisor + (is_mutated() ? 1 : 0));
             case AtomKind::Min:
                 return arena_->min(index(atom.b), index(atom.a));
-            default:
+            case AtomKind::Max:
                 return arena_->max(index(atom.b), index(atom.a));
+            default:
+                return arena_->table(atom.table, index(atom.a));
         }
     }
 
@@ -209,7 +220,19 @@ private:
             Index e = index(p->index);
             return (dice_.coin() ? e : -e) == 0;
         }
-        return arena_->truth(p->kind == PredicateKind::True);
+        std::vector<Predicate> operands;
+        for (Predicate operand : p->operands) operands.push_back(predicate(operand));
+        dice_.shuffle(operands);
+        switch (p->kind) {
+            case PredicateKind::And:
+                return arena_->conjunction(operands);
+            case PredicateKind::Or:
+                return arena_->disjunction(operands);
+            case PredicateKind::Not:
+                return arena_->negation(operands.front());
+            default:
+                return arena_->truth(p->kind == PredicateKind::True);
+        }
     }
 
     Scalar read(Scalar s) {
@@ -225,6 +248,7 @@ private:
                                    s->tensor->axes[order->second[d]].lo);
             indices = permuted;
         }
+        if (!s->has_outside) return arena_->read(copy, indices);
         return arena_->read(copy, indices, s->constant + (is_mutated() ? 1 : 0));
     }
 
@@ -245,6 +269,11 @@ private:
         return arena_->reduce(monoid, {axes[0]}, arena_->reduce(monoid, {axes[1]}, body));
     }
 
+    static bool is_symmetric(Function f) {
+        return f == Function::Max || f == Function::Min || f == Function::Equal ||
+               f == Function::And || f == Function::Or || f == Function::Xor;
+    }
+
     Scalar scalar(Scalar s) {
         switch (s->kind) {
             case ScalarKind::Constant:
@@ -258,7 +287,9 @@ private:
             case ScalarKind::Mul:
                 return arena_->mul(operands(s, true));
             case ScalarKind::Function:
-                return arena_->function(s->function, operands(s, true));
+                return arena_->function(s->function, operands(s, is_symmetric(s->function)));
+            case ScalarKind::Cast:
+                return arena_->cast(s->type, scalar(s->operands.front()));
             case ScalarKind::Select: {
                 Predicate p = predicate(s->predicate);
                 std::vector<Scalar> branches = operands(s, false);
@@ -274,7 +305,7 @@ private:
     int64_t mutation_;
     int64_t places_ = 0;
     std::shared_ptr<Arena> arena_;
-    const Tensor* output_ = nullptr;
+    std::set<const Tensor*> outputs_;
     std::map<const Tensor*, const Tensor*> tensors_;
     std::map<const Tensor*, std::vector<size_t>> orders_;
     std::map<Iterator, Index> iterators_;
