@@ -4,13 +4,14 @@
 # any other folder is linked to all layers but the command line, and its tests find the path of the
 # program in the environment variable OLLIE. Every test is a ctest entry with the folder as its
 # label; a folder named slow or slow_* has the label slow besides, and `make test` leaves it out.
-# tests/support/ holds headers that tests share.
+# tests/support/ holds headers that tests share. A folder's test.cmake, where there is one, is
+# included after its target test_${name} is made.
 
 include(GoogleTest)
 
 # Layers whose tests have the label pure (run under the address and undefined behaviour sanitizers)
 # or threaded (run under the thread sanitizer).
-set(OLLIE_PURE_LAYERS base tensor expr graph program operators express derive match refine plan
+set(OLLIE_PURE_LAYERS base tensor expr graph program operators onnx express derive match refine plan
     runtime backends backends/reference search)
 set(OLLIE_THREADED_LAYERS base runtime search)
 
@@ -47,6 +48,7 @@ function(ollie_add_test folder)
     target_link_libraries(test_${name} PRIVATE
         ollie_common GTest::gmock GTest::gtest GTest::gtest_main nlohmann_json::nlohmann_json)
     target_link_options(test_${name} PRIVATE -Wl,--as-needed)
+    include("${CMAKE_SOURCE_DIR}/tests/${folder}/test.cmake" OPTIONAL)
     gtest_discover_tests(test_${name}
         TEST_PREFIX "${name}."
         WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}"
