@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "backends/backend.h"
+#include "backends/cpu/calls.h"
 #include "expr/canonical.h"
 #include "expr/visit.h"
 #include "optimize/timing.h"
@@ -65,7 +65,7 @@ search::Options search_options(const Options& options, const match::Machine& mac
     if (options.budget_seconds > 0) result.seconds = options.budget_seconds / 4;
     result.disabled_rules = options.disabled_rules;
     result.machine = machine;
-    result.calls = backends::catalogue();
+    result.calls = backends::cpu::catalogue();
     result.stop = options.stop;
     return result;
 }
