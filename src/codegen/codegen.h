@@ -18,11 +18,11 @@ namespace ollie::codegen {
 
 /// A point in the space of schedules of one kernel. Printed into the step's parameters.
 struct Schedule {
-    int vector_axis = -1;   ///< Axis of the output that is vectorized; -1: the innermost stored.
-    int unroll = 1;         ///< Vectors in flight along vector_axis (register tile).
-    int rows_axis = -1;     ///< Second axis of the register tile; -1: none.
-    int rows = 1;           ///< Points of rows_axis held in registers.
-    int parallel = 1;       ///< Outermost stored axes fused into the parallel loop; 0: serial.
+    int vector_axis = -1;  ///< Axis of the output that is vectorized; -1: the innermost stored.
+    int unroll = 1;        ///< Vectors in flight along vector_axis (register tile).
+    int rows_axis = -1;    ///< Second axis of the register tile; -1: none.
+    int rows = 1;          ///< Points of rows_axis held in registers.
+    int parallel = 1;      ///< Outermost stored axes fused into the parallel loop; 0: serial.
     bool root_intermediates = false;  ///< Inner definitions stored whole instead of per tile.
     auto operator<=>(const Schedule&) const = default;
     std::string text() const;
@@ -49,8 +49,8 @@ OrRefusal<bool> can_generate(const expr::Expr& group);
 /// Relocatable object code for one kernel, for the machine at hand or `target` (as in
 /// target_name). The symbol has the signature
 ///   int symbol(void* const* arguments, void* const* results, void* context)
-/// Cached by (key of the group with layouts, schedule, target) in `cache` folder if that is not empty. Safe to
-/// call from several threads. Errors: InternalError with Halide's message.
+/// Cached by (key of the group with layouts, schedule, target) in `cache` folder if that is not
+/// empty. Safe to call from several threads. Errors: InternalError with Halide's message.
 std::vector<std::byte> compile(const KernelProblem&, const std::string& target = {},
                                const std::string& cache = {});
 /// Halide's lowered statement of the kernel, for `emit source`.

@@ -1,0 +1,195 @@
+#include "codegen/kernel.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "base/error.h"
+#include "expr/build.h"
+#include "expr/simplify.h"
+#include "expr/visit.h"
+
+namespace ollie::codegen {
+namespace {
+
+using namespace expr;
+
+constexpr int64_t largest_period = 8;
+
+/// Periods that quotients in the index ask of the iterator.
+void collect_periods(Index index, Iterator iterator, int64_t& period) {
+    for (const Term& term : index->terms) {
+        const AtomNode& atom = *term.atom;
+        if (atom.a) collect_periods(atom.a, iterator, period);
+        if (atom.b) collect_periods(atom.b, iterator, period);
+        if (atom.kind != AtomKind::FloorDiv) continue;
+        int64_t step = coefficient(atom.a, iterator);
+        if (step == 0) continue;
+        period = std::lcm(period, atom.divisor / std::gcd(step, atom.divisor));
+    }
+}
+
+int64_t period_of(Scalar body, const Axis& axis) {
+    int64_t period = 1;
+    rewrite_indices(body, [&](Index index) {
+        if (period <= largest_period) collect_periods(index, axis.iterator, period);
+        return index;
+    });
+    bool usable = period > 1 && period <= largest_period && axis.extent() % period == 0 &&
+                  axis.extent() > period;
+    return usable ? period : 1;
+}
+
+/// Splits reductions that are inside a larger body off into stages.
+class Splitter {
+public:
+    Splitter(Kernel& kernel) : kernel_(kernel) {}
+
+    void add(const Tensor* definition, const Tensor* replaced) {
+        Scalar body = with_new_sources(definition->body);
+        bool at_root = body->kind == ScalarKind::Reduce;
+        Scalar inner = at_root ? body->operands[0] : body;
+        Ranges scope = ranges_of(definition);
+        inner = rewrite(inner, [&](Scalar s) {
+            return s->kind == ScalarKind::Reduce ? split_off(definition, s, scope) : s;
+        });
+        if (at_root) inner = kernel_.arena->reduce(body->monoid, body->axes, inner);
+        const Tensor* stage =
+            kernel_.arena->define(definition->name, definition->type, definition->axes, inner);
+        kernel_.stages.push_back({stage});
+        replacements_[replaced] = stage;
+    }
+
+private:
+    Scalar with_new_sources(Scalar body) {
+        return rewrite(body, [&](Scalar s) {
+            if (s->kind != ScalarKind::Read) return s;
+            auto found = replacements_.find(s->tensor);
+            if (found == replacements_.end()) return s;
+            return s->has_outside ? kernel_.arena->read(found->second, s->indices, s->constant)
+                                  : kernel_.arena->read(found->second, s->indices);
+        });
+    }
+
+    Scalar split_off(const Tensor* owner, Scalar reduction, const Ranges& scope) {
+        auto [found, is_new] = parts_.try_emplace(reduction);
+        if (!is_new) return found->second;
+        std::vector<Axis> axes;
+        std::set<Iterator> free = free_iterators(reduction);
+        for (const Axis& axis : owner->axes)
+            if (free.erase(axis.iterator) > 0) axes.push_back(axis);
+        for (Iterator iterator : free) {
+            Interval interval = scope.of(iterator);
+            axes.push_back({iterator, interval.lo, interval.hi + 1});
+        }
+        std::vector<Index> at;
+        Substitution shift;
+        for (Axis& axis : axes) {
+            at.push_back(index_of(axis.iterator) - axis.lo);
+            shift[axis.iterator] = index_of(axis.iterator) + axis.lo;
+            axis = {axis.iterator, 0, axis.extent()};
+        }
+        Arena& arena = *kernel_.arena;
+        const Tensor* part = arena.define(owner->name + "_part" + std::to_string(parts_.size()),
+                                          owner->type, axes, substitute(reduction, shift));
+        kernel_.stages.push_back({part});
+        return found->second = arena.read(part, at);
+    }
+
+    Kernel& kernel_;
+    std::map<const Tensor*, const Tensor*> replacements_;
+    std::map<Scalar, Scalar> parts_;
+};
+
+/// The result with its axes in order of storage, split where the body has a period.
+class PhaseSplit {
+public:
+    PhaseSplit(const Tensor* result, const Layout& layout, Kernel& kernel)
+        : result_(result), kernel_(kernel), strides_(layout.strides(result->shape())) {
+        for (int logical : layout.order) split(logical);
+    }
+
+    const Tensor* tensor() {
+        kernel_.loops = phase_loops_;
+        kernel_.loops.insert(kernel_.loops.end(), loops_.begin(), loops_.end());
+        std::vector<Axis> axes = phases_;
+        axes.insert(axes.end(), axes_.begin(), axes_.end());
+        Scalar body = simplify(substitute(result_->body, substitution_), axes);
+        return kernel_.arena->define(result_->name, result_->type, axes, body);
+    }
+
+private:
+    void split(int logical) {
+        const Axis& axis = result_->axes[logical];
+        int64_t period = period_of(result_->body, axis);
+        loops_.push_back({axis.extent() / period, strides_[logical] * period, false});
+        if (period == 1) {
+            axes_.push_back(axis);
+            return;
+        }
+        Iterator quotient = kernel_.arena->iterator(axis.iterator->name + "o");
+        Iterator phase = kernel_.arena->iterator(axis.iterator->name + "i");
+        axes_.push_back({quotient, 0, axis.extent() / period});
+        phases_.push_back({phase, 0, period});
+        phase_loops_.push_back({period, strides_[logical], true});
+        substitution_[axis.iterator] = index_of(quotient) * period + index_of(phase);
+    }
+
+    const Tensor* result_;
+    Kernel& kernel_;
+    std::vector<int64_t> strides_;
+    std::vector<Axis> axes_, phases_;
+    std::vector<Loop> loops_, phase_loops_;
+    Substitution substitution_;
+};
+
+}  // namespace
+
+Scalar Stage::reduction() const {
+    return tensor->body->kind == ScalarKind::Reduce ? tensor->body : Scalar();
+}
+
+const Argument* Kernel::argument(const Tensor* tensor) const {
+    for (const Argument& argument : arguments)
+        if (argument.tensor == tensor) return &argument;
+    return nullptr;
+}
+
+const Stage* Kernel::stage(const Tensor* tensor) const {
+    for (const Stage& stage : stages)
+        if (stage.tensor == tensor) return &stage;
+    return nullptr;
+}
+
+Ranges ranges_of(const Tensor* tensor) {
+    Ranges ranges(tensor->axes);
+    for_each_scalar(tensor->body, [&](Scalar s) {
+        if (s->kind == ScalarKind::Reduce) ranges.add(s->axes);
+    });
+    return ranges;
+}
+
+Kernel prepare(const Expr& group, const std::vector<Layout>& argument_layouts,
+               const Layout& result_layout) {
+    CHECK(group.outputs.size() == 1, "a kernel has one result");
+    Kernel kernel;
+    kernel.arena = std::make_shared<Arena>();
+    Expr own = copy_to(kernel.arena, group);
+    std::vector<const Tensor*> arguments = arguments_of(own);
+    CHECK(arguments.size() == argument_layouts.size());
+    for (size_t i = 0; i < arguments.size(); ++i)
+        kernel.arguments.push_back(
+            {arguments[i], argument_layouts[i].strides(arguments[i]->shape())});
+    const Tensor* result = own.outputs[0];
+    kernel.result_elements = element_count(result->shape());
+    Splitter splitter(kernel);
+    for (const Tensor* definition : definitions_of(own)) {
+        bool is_result = definition == result;
+        splitter.add(
+            is_result ? PhaseSplit(definition, result_layout, kernel).tensor() : definition,
+            definition);
+    }
+    return kernel;
+}
+
+}  // namespace ollie::codegen

@@ -1,0 +1,166 @@
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "codegen/codegen.h"
+#include "expr/parse.h"
+#include "expr/print.h"
+#include "expr/visit.h"
+#include "run_kernel.h"
+
+namespace ollie::codegen {
+namespace {
+
+using namespace testing;
+using expr::Expr;
+
+std::map<std::string, HostArray> random_inputs(const Expr& group) {
+    std::map<std::string, HostArray> inputs;
+    uint64_t state = 7;
+    for (const expr::Tensor* tensor : arguments_of(group)) {
+        HostArray array(tensor->type, tensor->shape());
+        for (int64_t i = 0; i < array.size(); ++i) {
+            state = state * 6364136223846793005ull + 1442695040888963407ull;
+            array.set(i, std::round(static_cast<double>(state >> 40) / 65536.0 - 128.0) / 16);
+        }
+        inputs[tensor->name] = std::move(array);
+    }
+    return inputs;
+}
+
+bool is_close(double have, double want) {
+    if (std::isnan(want)) return std::isnan(have);
+    if (have == want) return true;
+    return std::abs(have - want) <= 1e-5 * std::max(1.0, std::abs(want));
+}
+
+/// Every schedule of the kernel in the given layouts gives what the expression means.
+void check(const Expr& group, const std::vector<Layout>& results = {}, bool last_first = false) {
+    KernelProblem problem = problem_of(group);
+    if (!results.empty()) problem.result_layouts = results;
+    if (last_first)
+        for (Layout& layout : problem.argument_layouts)
+            layout = Layout::channels_last(layout.order.size());
+    std::vector<Schedule> all = schedules(group, problem.result_layouts, 2);
+    ASSERT_FALSE(all.empty());
+    std::map<std::string, HostArray> inputs = random_inputs(group);
+    expr::Bindings bindings;
+    for (const auto& [name, array] : inputs) bindings[name] = &array;
+    HostArray expected = expr::evaluate(group, bindings).front();
+    std::vector<std::vector<std::byte>> objects;
+    for (size_t i = 0; i < all.size(); ++i) {
+        problem.schedule = all[i];
+        problem.symbol = "kernel" + std::to_string(i);
+        objects.push_back(compile(problem));
+    }
+    Library library(link(objects));
+    for (size_t i = 0; i < all.size(); ++i) {
+        problem.symbol = "kernel" + std::to_string(i);
+        HostArray result = run(library, problem, bindings);
+        for (int64_t k = 0; k < result.size(); ++k)
+            ASSERT_TRUE(is_close(result.at(k), expected.at(k)))
+                << expr::print(group) << all[i].text() << "\nelement " << k << ": " << result.at(k)
+                << " for " << expected.at(k);
+    }
+}
+
+TEST(Kernel, ElementwiseOverOddSizes) {
+    for (int n : {1, 2, 7, 16, 17, 31, 33, 100})
+        check(
+            expr::parse(fmt::format("input A: f32[3, {0}]\ninput B: f32[{0}]\n"
+                                    "Y: f32[m:3, n:{0}] = max(A[m, n] * 2 + B[n], 0)\n",
+                                    n)));
+}
+
+TEST(Kernel, Functions) {
+    for (std::string f : {"exp(0.1 * A[n])", "tanh(A[n])", "sigmoid(A[n])", "erf(A[n])",
+                          "sqrt(abs(A[n]))", "floor(A[n])", "round(A[n])", "1 / A[n]",
+                          "log(abs(A[n]))", "min(A[n], 3)", "sin(A[n])", "softplus(A[n])"})
+        check(expr::parse("input A: f32[57]\nY: f32[n:57] = " + f + "\n"));
+}
+
+TEST(Kernel, ConvolutionWithBorders) {
+    for (int w : {1, 5, 16, 37})
+        check(expr::parse(fmt::format(
+            "input A: f32[1, 3, 9, {0}]\nweight K: f32[5, 3, 3, 3]\nweight b: f32[5]\n"
+            "Y: f32[n:1, f:5, h:9, w:{0}] = max((sum[c:3, r:3, s:3] A[n, c, h + r - 1, w + s - 1 | "
+            "0] * K[f, c, r, s]) + b[f], 0)\n",
+            w)));
+}
+
+TEST(Kernel, ConvolutionChannelsLast) {
+    check(
+        expr::parse("input A: f32[1, 16, 7, 7]\nweight K: f32[19, 16, 3, 3]\n"
+                    "Y: f32[n:1, f:19, h:7, w:7] = sum[c:16, r:3, s:3] A[n, c, h + r - 1, w + s - "
+                    "1 | 0] * K[f, c, r, s]\n"),
+        {Layout::channels_last(4)}, true);
+}
+
+TEST(Kernel, SubPixelPhases) {
+    check(
+        expr::parse("input P: f32[2, 2, 5, 9]\n"
+                    "Y: f32[h:10, w:18] = P[h mod 2, w mod 2, h div 2, w div 2] + 1\n"));
+    check(
+        expr::parse("input P: f32[3, 11, 13]\nweight b: f32[1]\n"
+                    "Y: f32[h:33, w:39] = (sum[r:3, s:3] P[r, (h + r) div 3, (w + s) div 3 | 0]) "
+                    "+ b[0]\n"));
+}
+
+TEST(Kernel, CongruenceInSum) {
+    check(
+        expr::parse("input P: f32[5, 12]\n"
+                    "Y: f32[h:24] = sum[r:5] select((h - r) mod 2 == 0, P[r, (h - r) div 2 | 0], "
+                    "0)\n"));
+}
+
+TEST(Kernel, ChainOfTwoSums) {
+    check(
+        expr::parse("input A: f32[40, 8]\nweight K: f32[9, 8]\n"
+                    "P: f32[w:40, t:9] = sum[c:8] A[w, c] * K[t, c]\n"
+                    "Y: f32[w:40] = sum[t:9] P[w + t - 4, t | 0]\n"));
+}
+
+TEST(Kernel, SoftmaxAsOneGroup) {
+    check(
+        expr::parse("input A: f32[6, 33]\n"
+                    "M: f32[m:6] = max[n:33] A[m, n]\n"
+                    "E: f32[m:6, n:33] = exp(A[m, n] - M[m])\n"
+                    "S: f32[m:6] = sum[n:33] E[m, n]\n"
+                    "Y: f32[m:6, n:33] = E[m, n] / S[m]\n"));
+}
+
+TEST(Kernel, Reductions) {
+    check(expr::parse("input A: f32[6, 33]\nY: f32[m:6] = max[n:33] A[m, n]\n"));
+    check(expr::parse("input A: f32[6, 33]\nY: f32[] = sum[m:6, n:33] A[m, n]\n"));
+    check(expr::parse("input A: f32[6, 33]\nY: f32[n:33] = prod[m:6] 0.1 * A[m, n]\n"));
+    check(expr::parse("input A: f32[6, 0]\nY: f32[m:6] = sum[n:0] A[m, n]\n"));
+}
+
+TEST(Kernel, Empty) {
+    check(expr::parse("input A: f32[6, 0]\nY: f32[m:6, n:0] = A[m, n] + 1\n"));
+    check(expr::parse("input A: f32[0]\nY: f32[n:4] = A[n - 2 | 5]\n"));
+}
+
+TEST(Kernel, IntegersAndBool) {
+    check(expr::parse("input A: i64[37]\nY: i64[n:37] = A[n] * 3 + 1\n"));
+    check(expr::parse("input A: f32[37]\nY: bool[n:37] = less(A[n], 1)\n"));
+    check(expr::parse("input A: f32[37]\nY: i32[n:37] = cast i32(A[n])\n"));
+}
+
+TEST(Kernel, EqualProblemsHaveEqualCode) {
+    KernelProblem problem =
+        problem_of(expr::parse("input A: f32[64]\nY: f32[n:64] = A[n] * 2 + 1\n"));
+    problem.schedule = schedules(problem.group, problem.result_layouts, 2).front();
+    std::vector<std::byte> first = compile(problem);
+    EXPECT_TRUE(link({first}) == link({compile(problem)}));
+}
+
+TEST(Kernel, SourceShowsLoops) {
+    KernelProblem problem =
+        problem_of(expr::parse("input A: f32[640]\nY: f32[n:640] = A[n] * 2 + 1\n"));
+    problem.schedule = schedules(problem.group, problem.result_layouts, 2).front();
+    EXPECT_NE(source(problem).find("for ("), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ollie::codegen
