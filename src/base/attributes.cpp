@@ -23,6 +23,21 @@ std::string float_text(double value) {
     return text;
 }
 
+/// An integer has neither point nor exponent, and inf and nan are no integers.
+bool peek_is_float(const TextReader& reader) {
+    const Token& token = reader.peek(reader.peek().is("-") ? 1 : 0);
+    return token.kind == TokenKind::Float || token.kind == TokenKind::Name;
+}
+
+template <typename T>
+std::vector<T> rest_of_list(TextReader& reader, T (TextReader::*element)()) {
+    std::vector<T> elements;
+    do elements.push_back((reader.*element)());
+    while (reader.accept(","));
+    reader.expect("]");
+    return elements;
+}
+
 struct Writer {
     std::string operator()(int64_t value) const { return fmt::format("{}", value); }
     std::string operator()(double value) const { return float_text(value); }
@@ -57,5 +72,18 @@ std::optional<std::vector<std::string>> find_strings(const Attributes& a, std::s
 }
 
 std::string to_text(const Attribute& attribute) { return std::visit(Writer{}, attribute); }
+
+Attribute read_attribute(TextReader& reader) {
+    bool is_list = reader.accept("[");
+    if (is_list && reader.accept("]")) return std::vector<int64_t>();
+    bool is_text = reader.peek().kind == TokenKind::String;
+    bool is_real = !is_text && peek_is_float(reader);
+    if (is_list && is_text) return rest_of_list(reader, &TextReader::string);
+    if (is_list && is_real) return rest_of_list(reader, &TextReader::number);
+    if (is_list) return rest_of_list(reader, &TextReader::integer);
+    if (is_text) return reader.string();
+    if (is_real) return reader.number();
+    return reader.integer();
+}
 
 }  // namespace ollie

@@ -25,4 +25,8 @@ std::optional<std::vector<std::string>> find_strings(const Attributes&, std::str
 /// One attribute as text: 3, 0.5 (always with a point or exponent), "text", [1, 2], [0.5], ["a"].
 std::string to_text(const Attribute&);
 
+class TextReader;
+/// The reverse. Errors: as the reader's.
+Attribute read_attribute(TextReader&);
+
 }  // namespace ollie

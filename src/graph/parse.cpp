@@ -60,41 +60,11 @@ private:
             if (reader_.accept("tensor")) {
                 auto [type, shape] = tensor_type();
                 node.tensors[name] = std::make_shared<const HostArray>(type, shape);
-            } else if (reader_.accept("[")) {
-                node.attributes[name] = list();
             } else {
-                node.attributes[name] = scalar();
+                node.attributes[name] = read_attribute(reader_);
             }
         } while (reader_.accept(","));
         reader_.expect(">");
-    }
-
-    /// An integer has neither point nor exponent, and inf and nan are no integers.
-    bool peek_is_float() const {
-        const Token& token = reader_.peek(reader_.peek().is("-") ? 1 : 0);
-        return token.kind == TokenKind::Float || token.kind == TokenKind::Name;
-    }
-
-    Attribute scalar() {
-        if (reader_.peek().kind == TokenKind::String) return reader_.string();
-        if (peek_is_float()) return reader_.number();
-        return reader_.integer();
-    }
-
-    template <typename T>
-    std::vector<T> rest_of_list(T (TextReader::*element)()) {
-        std::vector<T> elements;
-        do elements.push_back((reader_.*element)());
-        while (reader_.accept(","));
-        reader_.expect("]");
-        return elements;
-    }
-
-    Attribute list() {
-        if (reader_.accept("]")) return std::vector<int64_t>();
-        if (reader_.peek().kind == TokenKind::String) return rest_of_list(&TextReader::string);
-        if (peek_is_float()) return rest_of_list(&TextReader::number);
-        return rest_of_list(&TextReader::integer);
     }
 
     std::pair<ElementType, Shape> tensor_type() {
