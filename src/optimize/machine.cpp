@@ -90,7 +90,9 @@ std::vector<int64_t> cache_sizes(int processor) {
 
 }  // namespace
 
-std::vector<int> usable_processors() {
+namespace {
+
+std::vector<int> processors_now() {
     cpu_set_t set;
     CPU_ZERO(&set);
     sched_getaffinity(0, sizeof set, &set);
@@ -102,6 +104,13 @@ std::vector<int> usable_processors() {
     }
     first.insert(first.end(), siblings.begin(), siblings.end());
     return first;
+}
+
+}  // namespace
+
+std::vector<int> usable_processors() {
+    static const std::vector<int> at_start = processors_now();
+    return at_start;
 }
 
 std::vector<int> processors_for(int threads) {

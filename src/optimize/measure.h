@@ -12,8 +12,8 @@
 /// them one, and blocks of runs rather than runs.
 namespace ollie::optimize {
 
-/// Processors that the calling thread may run on, the first one of each core before their siblings.
-/// A pinned thread may run on one only: ask before pinning.
+/// Processors that the calling thread might run on when this was first asked, so that it may be
+/// pinned afterwards; the first one of each core before their siblings.
 std::vector<int> usable_processors();
 
 /// The first `threads` of them. UserError if there are fewer, or if `threads` is below 1.

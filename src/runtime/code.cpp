@@ -32,18 +32,22 @@ void write_all(int file, std::span<const std::byte> bytes) {
 Code::Code(std::span<const std::byte> bytes, const std::string& target) {
     if (bytes.empty()) return;
     check_machine(target);
-    int file = memfd_create("ollie-kernels", MFD_CLOEXEC);
-    if (file < 0) throw_user_error("no memory for the program's code");
-    write_all(file, bytes);
-    std::string path = "/proc/self/fd/" + std::to_string(file);
-    handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    std::string reason = handle_ ? "" : dlerror();
-    close(file);
-    if (!handle_) throw_user_error("the program's code cannot be loaded: {}", reason);
+    file_ = memfd_create("ollie-kernels", MFD_CLOEXEC);
+    try {
+        if (file_ < 0) throw_user_error("no memory for the program's code");
+        write_all(file_, bytes);
+        std::string path = "/proc/self/fd/" + std::to_string(file_);
+        handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+        if (!handle_) throw_user_error("the program's code cannot be loaded: {}", dlerror());
+    } catch (...) {
+        if (file_ >= 0) close(file_);
+        throw;
+    }
 }
 
 Code::~Code() {
     if (handle_) dlclose(handle_);
+    if (file_ >= 0) close(file_);
 }
 
 Code::Entry Code::entry(const std::string& symbol) const {

@@ -20,6 +20,8 @@ public:
     Entry entry(const std::string& symbol) const;
 
 private:
+    /// Kept open: the loader knows libraries by name, and the name is this number.
+    int file_ = -1;
     void* handle_ = nullptr;
 };
 

@@ -40,14 +40,16 @@ HostArray logical(const HostArray& stored, const Shape& shape, const Layout& lay
 }
 
 Library::Library(const std::vector<std::byte>& code) {
-    int file = memfd_create("kernels", 0);
-    CHECK(write(file, code.data(), code.size()) == static_cast<ssize_t>(code.size()));
-    handle_ = dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(), RTLD_NOW | RTLD_LOCAL);
+    file_ = memfd_create("kernels", 0);
+    CHECK(write(file_, code.data(), code.size()) == static_cast<ssize_t>(code.size()));
+    handle_ = dlopen(("/proc/self/fd/" + std::to_string(file_)).c_str(), RTLD_NOW | RTLD_LOCAL);
     CHECK(handle_ != nullptr, "{}", dlerror());
-    close(file);
 }
 
-Library::~Library() { dlclose(handle_); }
+Library::~Library() {
+    dlclose(handle_);
+    close(file_);
+}
 
 Library::Entry Library::entry(const std::string& symbol) const {
     void* address = dlsym(handle_, symbol.c_str());

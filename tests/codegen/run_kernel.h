@@ -23,6 +23,7 @@ public:
     Entry entry(const std::string& symbol) const;
 
 private:
+    int file_;
     void* handle_;
 };
 
