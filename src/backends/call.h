@@ -18,6 +18,8 @@ public:
     virtual ~CallInstance() = default;
     /// Workspace that `run` needs, bytes (64-byte aligned).
     virtual int64_t scratch_bytes() const { return 0; }
+    /// False if constants were packed when prepared, so that `run` does not look at theirs.
+    virtual bool reads_constants() const { return true; }
     /// Pointers in the order of the step's arguments and results.
     virtual void run(std::span<void* const> arguments, std::span<void* const> results,
                      void* scratch) = 0;

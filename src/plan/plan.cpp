@@ -1,102 +1,127 @@
 #include "plan/plan.h"
 
 #include <algorithm>
-#include <numeric>
-
-#include "base/error.h"
 
 namespace ollie::plan {
 namespace {
 
 using program::Program;
 using program::Role;
+using program::Step;
 
 constexpr int64_t alignment = 64;
 
-/// Something that occupies a piece of the arena from step `first` to step `last`.
+int64_t rounded(int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
+
+/// Something that needs memory from its first step to its last, both included.
 struct Block {
-    int64_t bytes;
-    int first;
-    int last;
+    int64_t bytes = 0;
+    int first = 0;
+    int last = 0;
     int64_t offset = -1;
 
-    int64_t end() const { return offset + bytes; }
     bool lives_with(const Block& other) const { return first <= other.last && other.first <= last; }
 };
 
-int64_t aligned(int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
-
-/// The lowest gap between blocks that live at the same time.
-int64_t lowest_gap(const Block& block, std::vector<const Block*> placed) {
-    std::erase_if(placed, [&](const Block* other) { return !block.lives_with(*other); });
-    std::sort(placed.begin(), placed.end(),
-              [](const Block* x, const Block* y) { return x->offset < y->offset; });
-    int64_t offset = 0;
-    for (const Block* other : placed) {
-        if (offset + block.bytes <= other->offset) break;
-        offset = std::max(offset, other->end());
-    }
-    return offset;
-}
-
-void place(std::vector<Block>& blocks) {
-    std::vector<size_t> order(blocks.size());
-    std::iota(order.begin(), order.end(), size_t{0});
+/// Greedy by size: larger blocks first, each at the lowest offset where it meets no block that
+/// lives at the same time (Pisarchyk and Lee, 2020).
+int64_t place(std::vector<Block>& blocks) {
+    std::vector<Block*> order;
+    for (Block& block : blocks) order.push_back(&block);
     std::stable_sort(order.begin(), order.end(),
-                     [&](size_t x, size_t y) { return blocks[x].bytes > blocks[y].bytes; });
-    std::vector<const Block*> placed;
-    for (size_t i : order) {
-        blocks[i].offset = lowest_gap(blocks[i], placed);
-        placed.push_back(&blocks[i]);
+                     [](const Block* a, const Block* b) { return a->bytes > b->bytes; });
+    std::vector<Block*> placed;  // By offset.
+    int64_t arena = 0;
+    for (Block* block : order) {
+        int64_t offset = 0;
+        for (const Block* other : placed) {
+            if (!block->lives_with(*other)) continue;
+            if (offset + block->bytes <= other->offset) break;
+            offset = std::max(offset, other->offset + other->bytes);
+        }
+        block->offset = offset;
+        arena = std::max(arena, offset + block->bytes);
+        auto after =
+            std::upper_bound(placed.begin(), placed.end(), block,
+                             [](const Block* a, const Block* b) { return a->offset < b->offset; });
+        placed.insert(after, block);
     }
+    return arena;
 }
 
-/// For each buffer the one whose storage it shares: through `alias` steps between scratch buffers.
-std::vector<int> storage_of(const Program& program) {
-    std::vector<int> storage(program.buffers.size());
-    std::iota(storage.begin(), storage.end(), 0);
-    for (const program::Step& step : program.steps)
-        if (step.target == "alias" && step.kind == program::StepKind::Call &&
-            program.buffers[step.results[0]].role == Role::Scratch &&
-            program.buffers[step.arguments[0]].role == Role::Scratch)
-            storage[step.results[0]] = storage[step.arguments[0]];
-    return storage;
-}
+class Planner {
+public:
+    Planner(const Program& program, const std::vector<int64_t>& workspace_bytes)
+        : program_(program), workspace_bytes_(workspace_bytes) {
+        CHECK(workspace_bytes.empty() || workspace_bytes.size() == program.steps.size(),
+              "{} workspaces for {} steps", workspace_bytes.size(), program.steps.size());
+        holder_ = storage_holders(program);
+        block_of_.assign(program.buffers.size(), -1);
+    }
+
+    program::Plan run() {
+        add_blocks();
+        program::Plan plan;
+        plan.arena_bytes = place(blocks_);
+        plan.offsets.assign(program_.buffers.size(), -1);
+        for (size_t i = 0; i < program_.buffers.size(); ++i) {
+            int block = block_of_[static_cast<size_t>(holder_[i])];
+            if (program_.buffers[i].role == Role::Scratch && block >= 0)
+                plan.offsets[i] = blocks_[static_cast<size_t>(block)].offset;
+        }
+        plan.scratch_offsets.assign(program_.steps.size(), -1);
+        for (const auto& [step, block] : workspaces_)
+            plan.scratch_offsets[step] = blocks_[block].offset;
+        return plan;
+    }
+
+private:
+    void add_blocks() {
+        for (size_t s = 0; s < program_.steps.size(); ++s) {
+            int time = static_cast<int>(s);
+            for (int index : program_.steps[s].results) use(index, time);
+            for (int index : program_.steps[s].arguments) use(index, time);
+            if (workspace_bytes_.empty() || workspace_bytes_[s] == 0) continue;
+            workspaces_.emplace_back(s, blocks_.size());
+            blocks_.push_back({rounded(workspace_bytes_[s]), time, time});
+        }
+    }
+
+    void use(int index, int time) {
+        auto holder = static_cast<size_t>(holder_[static_cast<size_t>(index)]);
+        const program::Buffer& buffer = program_.buffers[holder];
+        if (buffer.role != Role::Scratch) return;
+        if (block_of_[holder] < 0) {
+            block_of_[holder] = static_cast<int>(blocks_.size());
+            blocks_.push_back({rounded(buffer.bytes()), time, time});
+        }
+        blocks_[static_cast<size_t>(block_of_[holder])].last = time;
+    }
+
+    const Program& program_;
+    const std::vector<int64_t>& workspace_bytes_;
+    std::vector<int> holder_;
+    std::vector<int> block_of_;  ///< Per buffer that holds storage of its own.
+    std::vector<Block> blocks_;
+    std::vector<std::pair<size_t, size_t>> workspaces_;  ///< Step and block.
+};
 
 }  // namespace
 
+std::vector<int> storage_holders(const Program& program) {
+    std::vector<int> holder(program.buffers.size());
+    for (size_t i = 0; i < holder.size(); ++i) holder[i] = static_cast<int>(i);
+    for (const Step& step : program.steps) {
+        if (step.kind != program::StepKind::Call || step.target != "alias") continue;
+        auto result = static_cast<size_t>(step.results.front());
+        if (program.buffers[result].role == Role::Scratch)
+            holder[result] = holder[static_cast<size_t>(step.arguments.front())];
+    }
+    return holder;
+}
+
 program::Plan plan(const Program& program, const std::vector<int64_t>& workspace_bytes) {
-    std::vector<int> storage = storage_of(program);
-    std::vector<int> block_of(program.buffers.size(), -1);
-    std::vector<Block> blocks;
-    auto use = [&](int buffer, int step) {
-        if (program.buffers[buffer].role != Role::Scratch) return;
-        int owner = storage[buffer];
-        if (block_of[owner] < 0) {
-            block_of[owner] = static_cast<int>(blocks.size());
-            blocks.push_back({aligned(program.buffers[owner].bytes()), step, step});
-        }
-        blocks[block_of[owner]].last = step;
-    };
-    std::vector<int> workspace(program.steps.size(), -1);
-    for (size_t i = 0; i < program.steps.size(); ++i) {
-        int step = static_cast<int>(i);
-        for (int buffer : program.steps[i].results) use(buffer, step);
-        for (int buffer : program.steps[i].arguments) use(buffer, step);
-        if (i >= workspace_bytes.size() || workspace_bytes[i] == 0) continue;
-        workspace[i] = static_cast<int>(blocks.size());
-        blocks.push_back({aligned(workspace_bytes[i]), step, step});
-    }
-    place(blocks);
-    program::Plan plan;
-    for (size_t i = 0; i < program.buffers.size(); ++i) {
-        int block = block_of[storage[i]];
-        plan.offsets.push_back(block < 0 ? -1 : blocks[block].offset);
-    }
-    for (int block : workspace)
-        plan.scratch_offsets.push_back(block < 0 ? -1 : blocks[block].offset);
-    for (const Block& block : blocks) plan.arena_bytes = std::max(plan.arena_bytes, block.end());
-    return plan;
+    return Planner(program, workspace_bytes).run();
 }
 
 }  // namespace ollie::plan

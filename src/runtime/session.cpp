@@ -2,230 +2,258 @@
 
 #include <chrono>
 #include <cstring>
+#include <map>
 
-#include "backends/cpu/calls.h"
-#include "backends/reference/reference.h"
 #include "plan/plan.h"
+#include "runtime/calls.h"
 #include "runtime/code.h"
+#include "tensor/strided_copy.h"
 
 namespace ollie::runtime {
 namespace {
 
+using backends::CallInstance;
 using program::Buffer;
+using program::Program;
 using program::Role;
 using program::Step;
 using program::StepKind;
 
-/// The constant's values in its order of storage.
-HostArray stored(const Buffer& buffer) {
-    const HostArray& values = *buffer.values;
-    if (buffer.layout.is_row_major()) return values;
-    HostArray result(buffer.type, buffer.shape);
-    int64_t size = size_of(buffer.type);
-    std::vector<int64_t> strides = buffer.strides();
-    std::vector<int64_t> point(buffer.shape.size(), 0);
-    const auto* from = static_cast<const std::byte*>(values.data());
-    auto* to = static_cast<std::byte*>(result.data());
-    for (int64_t i = 0, count = values.size(); i < count; ++i) {
-        int64_t at = 0;
-        for (size_t d = 0; d < point.size(); ++d) at += point[d] * strides[d];
-        std::memcpy(to + at * size, from + i * size, static_cast<size_t>(size));
-        for (size_t d = point.size(); d-- > 0 && ++point[d] == buffer.shape[d];) point[d] = 0;
-    }
-    return result;
+/// A step with all its pointers; those of the caller's tensors are filled in by each run.
+struct Prepared {
+    std::unique_ptr<CallInstance> call;  ///< Or
+    Code::Entry kernel = nullptr;
+    std::vector<void*> arguments;
+    std::vector<void*> results;
+    void* scratch = nullptr;
+};
+
+/// Where a pointer of the caller's goes.
+struct Slot {
+    void** pointer;
+    size_t tensor;  ///< Position in the inputs or in the outputs.
+};
+
+/// An output that no step writes by itself: an input, a constant, or one that is listed twice.
+struct Copied {
+    int buffer;
+    size_t output;
+    size_t bytes;
+};
+
+/// What empty tensors of the caller's may point to.
+alignas(64) std::byte nothing[64];
+
+void* not_null(const void* pointer) {
+    return pointer != nullptr ? const_cast<void*>(pointer) : static_cast<void*>(nothing);
 }
 
-std::unique_ptr<backends::CallInstance> prepare_call(const Step& step,
-                                                     const program::Program& program) {
-    if (step.target == "reference") return backends::reference::prepare(step, program);
-    const backends::LibraryCall* call = backends::cpu::find(step.target);
-    if (!call)
-        throw_user_error("the program needs the call \"{}\", which there is not", step.target);
-    return call->prepare(step, program);
+void check_machine(const Program& program) {
+    std::string missing = missing_features(program.code_target);
+    if (!program.code.empty() && !missing.empty())
+        throw_user_error("the program was compiled for {}; this processor lacks {}",
+                         program.code_target, missing);
 }
 
 }  // namespace
 
 struct Session::Impl {
-    /// A step with the pointers to all that it touches.
-    struct Ready {
-        std::unique_ptr<backends::CallInstance> call;
-        Code::Entry kernel = nullptr;
-        std::vector<void*> arguments;
-        std::vector<void*> results;
-        void* scratch = nullptr;
-    };
-    /// A pointer of a step that is the caller's own.
-    struct Foreign {
-        size_t step;
-        size_t position;
-        bool is_result;
-        size_t index;  ///< Of the program's inputs or outputs.
-        bool is_output;
-    };
-
-    std::shared_ptr<const program::Program> program;
-    Code code;
-    program::Plan plan;
-    HostArray arena;
-    std::vector<HostArray> constants;  ///< Per buffer; in order of storage.
-    std::vector<Ready> steps;
-    std::vector<Foreign> foreign;
-    /// Outputs that are inputs or constants themselves: no step writes them.
-    std::vector<std::pair<size_t, int>> passed_on;
-
-    explicit Impl(std::shared_ptr<const program::Program> p)
-        : program(std::move(p)), code(program->code, program->code_target) {
+    explicit Impl(std::shared_ptr<const Program> given) : program(std::move(given)) {
+        check_machine(*program);
+        if (!program->code.empty()) code = std::make_unique<Code>(program->code);
+        prepare_steps();
         std::vector<int64_t> workspace;
-        for (const Step& step : program->steps) {
-            Ready ready;
-            if (step.kind == StepKind::Kernel)
-                ready.kernel = code.entry(step.target);
-            else
-                ready.call = prepare_call(step, *program);
-            workspace.push_back(ready.call ? ready.call->scratch_bytes() : 0);
-            steps.push_back(std::move(ready));
-        }
-        plan = plan::plan(*program, workspace);
-        arena = HostArray(ElementType::U8, {plan.arena_bytes});
+        for (const Prepared& step : steps)
+            workspace.push_back(step.call ? step.call->scratch_bytes() : 0);
+        memory_plan = plan::plan(*program, workspace);
+        arena = HostArray(ElementType::U8, {memory_plan.arena_bytes});
+        holders = plan::storage_holders(*program);
+        find_callers_tensors();
         pack_constants();
-        for (size_t i = 0; i < steps.size(); ++i) bind(i);
-        find_passed_on();
+        bind();
     }
 
-    /// Only what kernels read: calls keep their own packed form.
-    void pack_constants() {
-        constants.resize(program->buffers.size());
-        for (const Step& step : program->steps)
-            for (int index : step.arguments) {
-                const Buffer& buffer = program->buffers[index];
-                if (buffer.role != Role::Constant || constants[index].size() > 0) continue;
-                if (buffer.values) constants[index] = stored(buffer);
+    void prepare_steps() {
+        for (const Step& step : program->steps) {
+            Prepared prepared;
+            if (step.kind == StepKind::Kernel) {
+                if (!code) throw_user_error("the program has kernels, but no code");
+                prepared.kernel = code->entry(step.target);
+            } else {
+                prepared.call = find_call(step.target).prepare(step, *program);
             }
-    }
-
-    void* address(int index) {
-        const Buffer& buffer = program->buffers[index];
-        auto* base = static_cast<std::byte*>(arena.data());
-        if (buffer.role == Role::Constant) return constants[index].data();
-        return plan.offsets[index] < 0 ? nullptr : base + plan.offsets[index];
-    }
-
-    void bind(size_t i) {
-        const Step& step = program->steps[i];
-        for (int index : step.arguments) steps[i].arguments.push_back(address(index));
-        for (int index : step.results) steps[i].results.push_back(address(index));
-        if (plan.scratch_offsets[i] >= 0)
-            steps[i].scratch = static_cast<std::byte*>(arena.data()) + plan.scratch_offsets[i];
-        note_foreign(i, step.arguments, false);
-        note_foreign(i, step.results, true);
-    }
-
-    void note_foreign(size_t step, const std::vector<int>& list, bool is_result) {
-        for (size_t position = 0; position < list.size(); ++position) {
-            for (size_t k = 0; k < program->inputs.size(); ++k)
-                if (program->inputs[k] == list[position])
-                    foreign.push_back({step, position, is_result, k, false});
-            for (size_t k = 0; k < program->outputs.size(); ++k)
-                if (program->outputs[k] == list[position] &&
-                    program->buffers[list[position]].role == Role::Output) {
-                    foreign.push_back({step, position, is_result, k, true});
-                    break;
-                }
+            steps.push_back(std::move(prepared));
         }
     }
 
-    void find_passed_on() {
-        std::vector<char> seen(program->buffers.size(), 0);
-        for (size_t k = 0; k < program->outputs.size(); ++k) {
-            int index = program->outputs[k];
-            bool is_first = !seen[index];
-            seen[index] = 1;
-            if (program->buffers[index].role != Role::Output || !is_first)
-                passed_on.emplace_back(k, index);
+    void find_callers_tensors() {
+        for (size_t i = 0; i < program->inputs.size(); ++i) input_of[program->inputs[i]] = i;
+        for (size_t i = 0; i < program->outputs.size(); ++i) {
+            int index = program->outputs[i];
+            bool is_written = program->buffers[index].role == Role::Output &&
+                              !input_of.contains(index) && output_of.try_emplace(index, i).second;
+            if (is_written) continue;
+            auto bytes = static_cast<size_t>(program->buffers[index].bytes());
+            copied.push_back({index, i, bytes});
+        }
+        copied_from.resize(copied.size());
+    }
+
+    /// Constants in the order of their buffers; those that are row-major are used where they are.
+    void pack_constants() {
+        std::vector<char> is_read(program->buffers.size(), 0);
+        for (size_t s = 0; s < steps.size(); ++s)
+            for (int index : program->steps[s].arguments)
+                if (!steps[s].call || steps[s].call->reads_constants())
+                    is_read[static_cast<size_t>(holders[index])] = 1;
+        for (const Copied& copy : copied) is_read[static_cast<size_t>(holders[copy.buffer])] = 1;
+        constants.resize(program->buffers.size(), nothing);
+        for (size_t i = 0; i < program->buffers.size(); ++i) {
+            const Buffer& buffer = program->buffers[i];
+            if (buffer.role != Role::Constant || !is_read[i]) continue;
+            CHECK(buffer.values, "constant \"{}\" has no values", buffer.name);
+            constants[i] = not_null(buffer.values->data());
+            if (buffer.layout.is_row_major() || buffer.bytes() == 0) continue;
+            HostArray array(buffer.type, buffer.shape);
+            StridedCopy::between(size_of(buffer.type), buffer.shape,
+                                 Layout::row_major(buffer.shape.size()), buffer.layout)
+                .run(buffer.values->data(), array.data());
+            constants[i] = array.data();
+            packed.push_back(std::move(array));
         }
     }
 
-    void point(std::span<const void* const> inputs, std::span<void* const> outputs) {
-        for (const Foreign& f : foreign) {
-            void* pointer = f.is_output ? outputs[f.index] : const_cast<void*>(inputs[f.index]);
-            (f.is_result ? steps[f.step].results : steps[f.step].arguments)[f.position] = pointer;
+    void bind() {
+        for (size_t s = 0; s < steps.size(); ++s) {
+            Prepared& prepared = steps[s];
+            const Step& step = program->steps[s];
+            prepared.arguments.resize(step.arguments.size());
+            prepared.results.resize(step.results.size());
+            for (size_t i = 0; i < step.arguments.size(); ++i)
+                bind(step.arguments[i], prepared.arguments[i]);
+            for (size_t i = 0; i < step.results.size(); ++i)
+                bind(step.results[i], prepared.results[i]);
+            if (memory_plan.scratch_offsets[s] >= 0)
+                prepared.scratch = in_arena(memory_plan.scratch_offsets[s]);
         }
+        for (size_t i = 0; i < copied.size(); ++i) bind(copied[i].buffer, copied_from[i]);
     }
 
-    void run_step(Ready& step) {
-        if (step.kernel)
-            step.kernel(step.arguments.data(), step.results.data(), nullptr);
+    void bind(int index, void*& pointer) {
+        int holder = holders[static_cast<size_t>(index)];
+        auto input = input_of.find(holder);
+        auto output = output_of.find(holder);
+        if (input != input_of.end())
+            input_slots.push_back({&pointer, input->second});
+        else if (output != output_of.end())
+            output_slots.push_back({&pointer, output->second});
+        else if (program->buffers[static_cast<size_t>(holder)].role == Role::Constant)
+            pointer = constants[static_cast<size_t>(holder)];
         else
-            step.call->run(step.arguments, step.results, step.scratch);
+            pointer = in_arena(memory_plan.offsets[static_cast<size_t>(holder)]);
     }
 
-    void pass_on(std::span<const void* const> inputs, std::span<void* const> outputs) {
-        for (auto [k, index] : passed_on) {
-            const void* source = nullptr;
-            for (size_t i = 0; i < program->inputs.size(); ++i)
-                if (program->inputs[i] == index) source = inputs[i];
-            for (size_t j = 0; j < k && !source; ++j)
-                if (program->outputs[j] == index) source = outputs[j];
-            const Buffer& buffer = program->buffers[index];
-            if (!source && buffer.values) source = buffer.values->data();
-            CHECK(source != nullptr, "nothing writes output {}", buffer.name);
-            if (buffer.bytes() > 0)
-                std::memcpy(outputs[k], source, static_cast<size_t>(buffer.bytes()));
-        }
+    void* in_arena(int64_t offset) {
+        if (offset < 0 || memory_plan.arena_bytes == 0) return nothing;
+        return static_cast<std::byte*>(arena.data()) + offset;
     }
+
+    void take(std::span<const void* const> inputs, std::span<void* const> outputs) {
+        CHECK(inputs.size() == program->inputs.size() && outputs.size() == program->outputs.size(),
+              "{} inputs and {} outputs given", inputs.size(), outputs.size());
+        for (const Slot& slot : input_slots) *slot.pointer = not_null(inputs[slot.tensor]);
+        for (const Slot& slot : output_slots) *slot.pointer = not_null(outputs[slot.tensor]);
+    }
+
+    void run_step(size_t s) {
+        Prepared& step = steps[s];
+        if (step.call) {
+            step.call->run(step.arguments, step.results, step.scratch);
+            return;
+        }
+        int status = step.kernel(step.arguments.data(), step.results.data(), nullptr);
+        CHECK(status == 0, "kernel {}: status {}", program->steps[s].target, status);
+    }
+
+    void finish(std::span<void* const> outputs) {
+        for (size_t i = 0; i < copied.size(); ++i)
+            if (copied[i].bytes > 0)
+                std::memcpy(outputs[copied[i].output], copied_from[i], copied[i].bytes);
+    }
+
+    std::shared_ptr<const Program> program;
+    std::unique_ptr<Code> code;
+    std::vector<Prepared> steps;
+    program::Plan memory_plan;
+    HostArray arena;
+    std::vector<int> holders;
+    std::map<int, size_t> input_of;  ///< Buffer -> position in the program's inputs.
+    std::map<int, size_t> output_of;
+    std::vector<void*> constants;  ///< Per buffer.
+    std::vector<HostArray> packed;
+    std::vector<Slot> input_slots;
+    std::vector<Slot> output_slots;
+    std::vector<Copied> copied;
+    std::vector<void*> copied_from;
 };
 
-Session::Session(std::shared_ptr<const program::Program> program)
+Session::Session(std::shared_ptr<const Program> program)
     : impl_(std::make_unique<Impl>(std::move(program))) {}
 Session::~Session() = default;
 Session::Session(Session&&) noexcept = default;
 
-const program::Program& Session::program() const { return *impl_->program; }
+const Program& Session::program() const { return *impl_->program; }
 
 void Session::run(std::span<const void* const> inputs, std::span<void* const> outputs) {
-    CHECK(inputs.size() == impl_->program->inputs.size() &&
-          outputs.size() == impl_->program->outputs.size());
-    impl_->point(inputs, outputs);
-    for (Impl::Ready& step : impl_->steps) impl_->run_step(step);
-    impl_->pass_on(inputs, outputs);
+    impl_->take(inputs, outputs);
+    for (size_t s = 0; s < impl_->steps.size(); ++s) impl_->run_step(s);
+    impl_->finish(outputs);
 }
 
-std::vector<HostArray> Session::run(std::span<const HostArray> inputs) {
-    const program::Program& p = *impl_->program;
-    if (inputs.size() != p.inputs.size())
-        throw_user_error("{} inputs were given, the program has {}", inputs.size(),
-                         p.inputs.size());
-    std::vector<const void*> sources;
-    for (size_t i = 0; i < inputs.size(); ++i) {
-        const Buffer& buffer = p.buffers[p.inputs[i]];
-        if (inputs[i].shape() != buffer.shape || inputs[i].type() != buffer.type)
-            throw_user_error("input \"{}\" is {} of shape {}, the program wants {} of shape {}",
-                             buffer.name, name_of(inputs[i].type()), to_text(inputs[i].shape()),
-                             name_of(buffer.type), to_text(buffer.shape));
-        sources.push_back(inputs[i].data());
+namespace {
+
+/// Checked input pointers and fresh outputs.
+struct Tensors {
+    Tensors(const Program& program, std::span<const HostArray> inputs) {
+        if (inputs.size() != program.inputs.size())
+            throw_user_error("{} inputs given, the program has {}", inputs.size(),
+                             program.inputs.size());
+        for (size_t i = 0; i < inputs.size(); ++i) {
+            const Buffer& buffer = program.buffers[program.inputs[i]];
+            if (inputs[i].type() != buffer.type || inputs[i].shape() != buffer.shape)
+                throw_user_error("input \"{}\" is {} {}, the program wants {} {}", buffer.name,
+                                 name_of(inputs[i].type()), to_text(inputs[i].shape()),
+                                 name_of(buffer.type), to_text(buffer.shape));
+            sources.push_back(inputs[i].data());
+        }
+        for (int index : program.outputs) {
+            const Buffer& buffer = program.buffers[index];
+            outputs.emplace_back(buffer.type, buffer.shape);
+            targets.push_back(outputs.back().data());
+        }
     }
+
+    std::vector<const void*> sources;
     std::vector<HostArray> outputs;
     std::vector<void*> targets;
-    for (int index : p.outputs) outputs.emplace_back(p.buffers[index].type, p.buffers[index].shape);
-    for (HostArray& output : outputs) targets.push_back(output.data());
-    run(sources, targets);
-    return outputs;
+};
+
+}  // namespace
+
+std::vector<HostArray> Session::run(std::span<const HostArray> inputs) {
+    Tensors tensors(program(), inputs);
+    run(tensors.sources, tensors.targets);
+    return std::move(tensors.outputs);
 }
 
 std::vector<double> Session::profile(std::span<const HostArray> inputs) {
     using Clock = std::chrono::steady_clock;
-    run(inputs);  // Sets all pointers; outputs are of no interest.
-    std::vector<const void*> sources;
-    for (const HostArray& input : inputs) sources.push_back(input.data());
-    std::vector<HostArray> outputs = run(inputs);
-    std::vector<void*> targets;
-    for (HostArray& output : outputs) targets.push_back(output.data());
-    impl_->point(sources, targets);
+    Tensors tensors(program(), inputs);
+    impl_->take(tensors.sources, tensors.targets);
     std::vector<double> seconds;
-    for (Impl::Ready& step : impl_->steps) {
+    for (size_t s = 0; s < impl_->steps.size(); ++s) {
         auto start = Clock::now();
-        impl_->run_step(step);
+        impl_->run_step(s);
         seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
     }
     return seconds;
@@ -233,11 +261,11 @@ std::vector<double> Session::profile(std::span<const HostArray> inputs) {
 
 std::vector<std::string> Session::implementations() const {
     std::vector<std::string> names;
-    for (const Impl::Ready& step : impl_->steps)
-        names.push_back(step.call ? step.call->implementation() : "");
+    for (const Prepared& step : impl_->steps)
+        names.push_back(step.call ? step.call->implementation() : std::string());
     return names;
 }
 
-int64_t Session::arena_bytes() const { return impl_->plan.arena_bytes; }
+int64_t Session::arena_bytes() const { return impl_->memory_plan.arena_bytes; }
 
 }  // namespace ollie::runtime

@@ -22,8 +22,8 @@ public:
     Session(Session&&) noexcept;
 
     const program::Program& program() const;
-    /// Pointers to row-major input and output tensors in the program's order; 64-byte alignment is
-    /// not required.
+    /// Pointers to input and output tensors in the program's order, stored as their buffers say (of
+    /// a whole program: row-major); no alignment is required.
     void run(std::span<const void* const> inputs, std::span<void* const> outputs);
     std::vector<HostArray> run(std::span<const HostArray> inputs);
     /// Seconds of each step of one run.

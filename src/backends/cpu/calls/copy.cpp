@@ -1,80 +1,62 @@
-#include <cstring>
-
 #include "backends/cpu/calls.h"
-#include "backends/cpu/onednn/view.h"
+#include "backends/cpu/storage_map.h"
+#include "tensor/strided_copy.h"
 
 namespace ollie::backends::cpu::calls {
 namespace {
 
-using program::Buffer;
-
-OrRefusal<std::vector<CallChoice>> choices(const match::Binding&) {
-    return refuse("copies are placed between steps, not derived");
-}
-
-double estimate(const match::Binding&, const CallChoice&, const match::Machine&) { return 0; }
-
-/// Elements of other sizes are copied as rows of bytes.
-View view_of(const Buffer& buffer) {
-    View view{buffer.shape, buffer.strides(), 0};
-    int64_t size = size_of(buffer.type);
-    if (size != 4) {
-        for (int64_t& stride : view.strides) stride *= size;
-        view.dims.push_back(size);
-        view.strides.push_back(1);
-    }
-    if (view.dims.empty()) {
-        view.dims.push_back(1);
-        view.strides.push_back(1);
-    }
-    return view;
-}
-
-dnnl::memory::desc desc_of(const View& view, int64_t element_size) {
-    auto type = element_size == 4 ? dnnl::memory::data_type::s32 : dnnl::memory::data_type::u8;
-    return {view.dims, type, view.strides};
-}
-
-class Copy : public CallInstance {
+class CopyInstance : public CallInstance {
 public:
-    Copy(const Buffer& source, const Buffer& target)
-        : bytes_(source.bytes()),
-          is_plain_(source.strides() == target.strides()),
-          stream_(engine_),
-          from_(desc_of(view_of(source), size_of(source.type)), engine_, nullptr),
-          to_(desc_of(view_of(target), size_of(source.type)), engine_, nullptr) {
-        if (!is_plain_ && bytes_ > 0) reorder_ = dnnl::reorder(from_, to_);
-    }
+    CopyInstance(StridedCopy copy, int64_t offset_bytes)
+        : copy_(std::move(copy)), offset_bytes_(offset_bytes) {}
 
     void run(std::span<void* const> arguments, std::span<void* const> results, void*) override {
-        if (bytes_ == 0) return;
-        if (is_plain_) {
-            std::memcpy(results[0], arguments[0], static_cast<size_t>(bytes_));
-            return;
-        }
-        from_.set_data_handle(arguments[0]);
-        to_.set_data_handle(results[0]);
-        reorder_.execute(stream_, from_, to_);
+        copy_.run(static_cast<const std::byte*>(arguments[0]) + offset_bytes_, results[0]);
+    }
+    std::string implementation() const override {
+        return copy_.is_contiguous() ? "contiguous" : "strided";
     }
 
 private:
-    int64_t bytes_;
-    bool is_plain_;
-    dnnl::engine engine_{dnnl::engine::kind::cpu, 0};
-    dnnl::stream stream_;
-    dnnl::memory from_, to_;
-    dnnl::reorder reorder_;
+    StridedCopy copy_;
+    int64_t offset_bytes_;
 };
 
+/// Any storage order of the argument and row-major results: what refuses is not a bare read.
+OrRefusal<std::vector<CallChoice>> choices(const match::Binding& binding) {
+    expr::Scalar read = bare_read(binding.definition);
+    if (!read) return refuse("it does more than move elements");
+    std::vector<CallChoice> all;
+    size_t rank = read->tensor->rank();
+    for (const Layout& layout : {Layout::row_major(rank), Layout::channels_last(rank)})
+        if (all.empty() || !layout.is_row_major())
+            all.push_back(
+                {{}, {layout}, {read->tensor}, Layout::row_major(binding.definition->rank())});
+    return all;
+}
+
+double estimate(const match::Binding& binding, const CallChoice&, const match::Machine& machine) {
+    const expr::Tensor* result = binding.definition;
+    auto bytes = static_cast<double>(element_count(result->shape()) * size_of(result->type));
+    return machine.call_seconds + 2 * bytes / machine.memory_bandwidth;
+}
+
 std::unique_ptr<CallInstance> prepare(const program::Step& step, const program::Program& program) {
-    return std::make_unique<Copy>(program.buffers[step.arguments[0]],
-                                  program.buffers[step.results[0]]);
+    auto map = storage_map(step, program);
+    CHECK(map.has_value(), "copy: the step does more than move elements");
+    int64_t size = size_of(program.buffers[static_cast<size_t>(step.results[0])].type);
+    return std::make_unique<CopyInstance>(StridedCopy(size, map->axes), map->offset * size);
 }
 
 }  // namespace
 
-extern const LibraryCall copy{"copy", "oneDNN", "the same tensor in another order of storage",
-                              {},     choices,  estimate,
-                              prepare};
+extern const LibraryCall copy{
+    "copy",
+    "none",
+    "moves elements between storage orders; also permutations, reshapes and slices",
+    {},
+    choices,
+    estimate,
+    prepare};
 
 }  // namespace ollie::backends::cpu::calls

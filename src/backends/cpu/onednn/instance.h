@@ -29,6 +29,7 @@ public:
     void finish(dnnl::primitive, const dnnl::memory::desc& scratch, std::string implementation);
 
     int64_t scratch_bytes() const override { return scratch_bytes_; }
+    bool reads_constants() const override { return false; }
     void run(std::span<void* const> arguments, std::span<void* const> results,
              void* scratch) override;
     std::string implementation() const override { return implementation_; }
