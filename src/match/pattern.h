@@ -79,7 +79,7 @@ struct Contraction;  ///< contraction.h
 
 struct Binding {
     const expr::Tensor* definition = nullptr;
-    int pattern = 0;                            ///< Which of the call's patterns.
+    int pattern = 0;  ///< Which of the call's patterns; set by who tries one after another.
     std::map<std::string, int64_t> parameters;  ///< $name -> value
     /// Pattern iterator -> iterator of the definition; a null iterator of range 1 for a unit.
     std::map<std::string, expr::Axis> iterators;

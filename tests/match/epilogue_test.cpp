@@ -1,0 +1,91 @@
+#include "match/epilogue.h"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "expr/parse.h"
+
+namespace ollie::match {
+namespace {
+
+using Kind = EpilogueStep::Kind;
+
+/// The chain of a body in which `@` stands for a product.
+OrRefusal<std::vector<EpilogueStep>> chain_of(std::string body) {
+    for (size_t at = body.find('@'); at != std::string::npos; at = body.find('@'))
+        body.replace(at, 1, "(sum[k:7] A[i, k] * B[k, j])");
+    expr::Expr expr = expr::parse(
+        "input A: f32[5, 7]\nweight B: f32[7, 6]\nweight b: f32[6]\ninput r: f32[5, 6]\n"
+        "input t: f32[6, 5]\nweight u: f32[1, 6]\nY: f32[i:5, j:6] = " +
+        body + "\n");
+    MatchResult result = match(
+        expr.outputs.back(),
+        *parse_pattern("Y[rows.., columns..] = sum[reduced..] A[rows.., reduced..] * "
+                       "B[columns.., reduced..]"));
+    if (!std::holds_alternative<Binding>(result)) return refuse("no match");
+    auto chain = epilogue_chain(std::get<Binding>(result));
+    // Tensors live in the arena, which ends here.
+    if (chain)
+        for (EpilogueStep& step : *chain) step.tensor = step.tensor == nullptr ? nullptr : step.tensor;
+    return chain;
+}
+
+std::vector<Kind> kinds_of(const std::string& body) {
+    auto chain = chain_of(body);
+    EXPECT_TRUE(chain) << chain.reason();
+    std::vector<Kind> kinds;
+    if (chain)
+        for (const EpilogueStep& step : *chain) kinds.push_back(step.kind);
+    return kinds;
+}
+
+TEST(Epilogue, Chains) {
+    EXPECT_EQ(kinds_of("@"), (std::vector<Kind>{}));
+    EXPECT_EQ(kinds_of("@ + b[j]"), (std::vector<Kind>{Kind::Add}));
+    EXPECT_EQ(kinds_of("relu(@ + b[j])"), (std::vector<Kind>{Kind::Add, Kind::Relu}));
+    EXPECT_EQ(kinds_of("relu(@ * 0.5 + b[j] + r[i, j])"),
+              (std::vector<Kind>{Kind::Mul, Kind::Add, Kind::Add, Kind::Relu}));
+    EXPECT_EQ(kinds_of("min(max(@, 0), 6)"), (std::vector<Kind>{Kind::Relu, Kind::Clip}));
+    EXPECT_EQ(kinds_of("tanh(@) * u[0, j]"), (std::vector<Kind>{Kind::Function, Kind::Mul}));
+    EXPECT_EQ(kinds_of("r[i, j] + sigmoid(@ + -1)"),
+              (std::vector<Kind>{Kind::Add, Kind::Function, Kind::Add}));
+}
+
+TEST(Epilogue, LeakySpellings) {
+    for (std::string body :
+         {"where(less(@, 0), @ * 0.25, @)", "where(less(0, @), @, @ * 0.25)", "max(@, 0.25 * @)",
+          "where(less(2 * @, 0), 2 * @ * 0.25, 2 * @)"}) {
+        SCOPED_TRACE(body);
+        auto chain = chain_of(body);
+        ASSERT_TRUE(chain) << chain.reason();
+        EXPECT_EQ(chain->back().kind, Kind::Leaky);
+        EXPECT_EQ(chain->back().constant, 0.25);
+    }
+    auto chain = chain_of("where(less(@ + b[j], 0), (@ + b[j]) * u[0, j], @ + b[j])");
+    ASSERT_TRUE(chain) << chain.reason();
+    EXPECT_EQ(chain->size(), 2u);
+    EXPECT_EQ((*chain)[1].only_axis(), 1);
+}
+
+TEST(Epilogue, AxesOfTensors) {
+    auto chain = chain_of("@ + t[j, i]");
+    ASSERT_TRUE(chain);
+    EXPECT_EQ((*chain)[0].axis_of, (std::vector<int>{1, 0}));
+    EXPECT_EQ((*chain)[0].only_axis(), -1);
+    chain = chain_of("@ + u[0, j]");
+    ASSERT_TRUE(chain);
+    EXPECT_EQ((*chain)[0].axis_of, (std::vector<int>{-1, 1}));
+}
+
+TEST(Epilogue, Refusals) {
+    for (std::string body : {"@ * @", "@ * sigmoid(@)", "where(less(@, 1), @ * 0.25, @)",
+                             "@ + r[i, 5 - j]", "max(@, r[i, j])", "@ + number(i)",
+                             "pow(@, 2)"}) {
+        SCOPED_TRACE(body);
+        EXPECT_FALSE(chain_of(body));
+    }
+}
+
+}  // namespace
+}  // namespace ollie::match
