@@ -80,6 +80,19 @@ void drop_units(const expr::Tensor* definition, Form& form) {
         predicate = expr::substitute(predicate, values);
 }
 
+/// Whether two reductions differ only in the names of their iterators.
+bool is_same(Scalar a, Scalar b) {
+    if (a == b) return true;
+    if (a->kind != ScalarKind::Reduce || b->kind != ScalarKind::Reduce) return false;
+    if (a->monoid != b->monoid || a->axes.size() != b->axes.size()) return false;
+    expr::Substitution renamed;
+    for (size_t i = 0; i < a->axes.size(); ++i) {
+        if (a->axes[i].lo != b->axes[i].lo || a->axes[i].hi != b->axes[i].hi) return false;
+        renamed[b->axes[i].iterator] = expr::index_of(a->axes[i].iterator);
+    }
+    return is_same(a->operands[0], expr::substitute(b->operands[0], renamed));
+}
+
 }  // namespace
 
 std::vector<Form> forms_of(const expr::Tensor* definition) {
@@ -103,8 +116,9 @@ void split_epilogue(const expr::Tensor* definition, const Form& form, Binding& b
     binding.core_value = arena.input("core_value", definition->type, definition->shape());
     Scalar value = arena.read(binding.core_value, expr::indices_of(definition->axes));
     if (form.constant != 1) value = value * form.constant;
-    binding.epilogue = expr::rewrite(
-        definition->body, [&](Scalar scalar) { return scalar == form.core ? value : scalar; });
+    binding.epilogue = expr::rewrite(definition->body, [&](Scalar scalar) {
+        return is_same(form.core, scalar) ? value : scalar;
+    });
     binding.has_epilogue = binding.epilogue->kind != ScalarKind::Read;
 }
 

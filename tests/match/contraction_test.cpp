@@ -63,8 +63,8 @@ TEST(Contraction, MismatchesSteerTheSearch) {
          "iterators overlap in index `h + r` of A"},
         {"Y: f32[n:2, f:16, h:9] = sum[c:8, r:3] A[n, c, h + r - 1 | 0] * K[f, c, r]",
          Kind::OutsideValue, "A is read outside"},
-        {"Y: f32[n:2, f:16, h:3] = sum[c:8, r:3] A[n, c, h] * K[f, c, r]",
-         Kind::TooManyIterators, "iterator r is reduced over one operand alone"},
+        {"Y: f32[n:2, f:16, h:3] = sum[c:8, r:3] A[n, c, h] * K[f, c, r]", Kind::TooManyIterators,
+         "iterator r is reduced over one operand alone"},
         {"Y: f32[n:2, f:16, g:5] = sum[c:8] A[n, c, 0] * K[f, c, 0]", Kind::TooManyIterators,
          "iterator g occurs in neither operand"},
         {"Y: f32[n:2, f:16, h:18] = sum[c:8] A[n, c, h div 2] * K[f, c, 0]", Kind::Order,
@@ -75,8 +75,8 @@ TEST(Contraction, MismatchesSteerTheSearch) {
     };
     for (const Refused& example : refused) {
         SCOPED_TRACE(example.text);
-        expr::Expr expr = expr::parse("input A: f32[2, 8, 9]\nweight K: f32[16, 8, 3]\n" +
-                                      example.text + "\n");
+        expr::Expr expr =
+            expr::parse("input A: f32[2, 8, 9]\nweight K: f32[16, 8, 3]\n" + example.text + "\n");
         MatchResult result = match(expr.outputs[0], *parse_pattern(contraction));
         auto* mismatches = std::get_if<std::vector<Mismatch>>(&result);
         ASSERT_NE(mismatches, nullptr);

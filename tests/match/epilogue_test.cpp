@@ -11,7 +11,7 @@ namespace {
 
 using Kind = EpilogueStep::Kind;
 
-/// The chain of a body in which `@` stands for a product.
+/// The chain of a body in which `@` stands for a product. Its tensors are gone with the arena.
 OrRefusal<std::vector<EpilogueStep>> chain_of(std::string body) {
     for (size_t at = body.find('@'); at != std::string::npos; at = body.find('@'))
         body.replace(at, 1, "(sum[k:7] A[i, k] * B[k, j])");
@@ -19,16 +19,12 @@ OrRefusal<std::vector<EpilogueStep>> chain_of(std::string body) {
         "input A: f32[5, 7]\nweight B: f32[7, 6]\nweight b: f32[6]\ninput r: f32[5, 6]\n"
         "input t: f32[6, 5]\nweight u: f32[1, 6]\nY: f32[i:5, j:6] = " +
         body + "\n");
-    MatchResult result = match(
-        expr.outputs.back(),
-        *parse_pattern("Y[rows.., columns..] = sum[reduced..] A[rows.., reduced..] * "
-                       "B[columns.., reduced..]"));
+    MatchResult result =
+        match(expr.outputs.back(),
+              *parse_pattern("Y[rows.., columns..] = sum[reduced..] A[rows.., reduced..] * "
+                             "B[columns.., reduced..]"));
     if (!std::holds_alternative<Binding>(result)) return refuse("no match");
-    auto chain = epilogue_chain(std::get<Binding>(result));
-    // Tensors live in the arena, which ends here.
-    if (chain)
-        for (EpilogueStep& step : *chain) step.tensor = step.tensor == nullptr ? nullptr : step.tensor;
-    return chain;
+    return epilogue_chain(std::get<Binding>(result));
 }
 
 std::vector<Kind> kinds_of(const std::string& body) {
@@ -53,9 +49,8 @@ TEST(Epilogue, Chains) {
 }
 
 TEST(Epilogue, LeakySpellings) {
-    for (std::string body :
-         {"where(less(@, 0), @ * 0.25, @)", "where(less(0, @), @, @ * 0.25)", "max(@, 0.25 * @)",
-          "where(less(2 * @, 0), 2 * @ * 0.25, 2 * @)"}) {
+    for (std::string body : {"where(less(@, 0), @ * 0.25, @)", "where(less(0, @), @, @ * 0.25)",
+                             "max(@, 0.25 * @)", "where(less(2 * @, 0), 2 * @ * 0.25, 2 * @)"}) {
         SCOPED_TRACE(body);
         auto chain = chain_of(body);
         ASSERT_TRUE(chain) << chain.reason();
@@ -80,8 +75,7 @@ TEST(Epilogue, AxesOfTensors) {
 
 TEST(Epilogue, Refusals) {
     for (std::string body : {"@ * @", "@ * sigmoid(@)", "where(less(@, 1), @ * 0.25, @)",
-                             "@ + r[i, 5 - j]", "max(@, r[i, j])", "@ + number(i)",
-                             "pow(@, 2)"}) {
+                             "@ + r[i, 5 - j]", "max(@, r[i, j])", "@ + number(i)", "pow(@, 2)"}) {
         SCOPED_TRACE(body);
         EXPECT_FALSE(chain_of(body));
     }
