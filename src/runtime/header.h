@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -11,9 +11,13 @@ namespace ollie::runtime {
 /// All of a program but the values of constants and the code, as JSON.
 std::string header_text(const program::Program&);
 
-/// The reverse. Constants have arrays of zeros; `code_bytes` gets the length of the code. Errors:
-/// UserError that begins with `where`.
-program::Program program_from_header(std::string_view text, size_t& code_bytes,
-                                     const std::string& where);
+struct Header {
+    program::Program program;  ///< Constants have no values yet, and there is no code.
+    uint64_t code_bytes = 0;
+};
+
+/// The reverse. What is given is not trusted: indices, extents, orders and kinds are checked.
+/// Errors: UserError that begins with `where`.
+Header program_from_header(std::string_view text, const std::string& where);
 
 }  // namespace ollie::runtime
