@@ -34,6 +34,8 @@ struct CallChoice {
     std::vector<Layout> argument_layouts;  ///< Per tensor in `arguments`.
     std::vector<const expr::Tensor*> arguments;
     Layout result_layout;
+    /// True where NaN or infinity may come out otherwise than the meaning says.
+    bool changes_nonfinite = false;
 };
 
 struct LibraryCall {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cmath>
-#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -10,14 +9,20 @@
 
 #include "backends/cpu/calls.h"
 #include "expr/build.h"
+#include "expr/evaluate.h"
+#include "expr/print.h"
 #include "expr/range.h"
+#include "expr/simplify.h"
 #include "expr/visit.h"
 #include "match/pattern.h"
 
-/// Runs library calls on one definition and compares them with a plain evaluation.
+/// Runs library calls on one definition and compares them with the evaluator.
 namespace ollie::backends::cpu {
 
-using Arrays = std::map<const expr::Tensor*, HostArray>;
+struct ById {
+    bool operator()(const expr::Tensor* a, const expr::Tensor* b) const { return a->id < b->id; }
+};
+using Arrays = std::map<const expr::Tensor*, HostArray, ById>;
 
 /// Small integers, so that most sums are exact; zeros, ones and negative numbers among them.
 inline HostArray some_values(const Shape& shape, uint64_t seed) {
@@ -28,167 +33,6 @@ inline HostArray some_values(const Shape& shape, uint64_t seed) {
     }
     return array;
 }
-
-/// The definition by its meaning, one element after another.
-class Evaluation {
-public:
-    Evaluation(const Arrays& arrays) : arrays_(arrays) {}
-
-    std::vector<double> operator()(const expr::Tensor* definition) {
-        std::vector<double> result;
-        each_point(definition->axes, 0, [&] { result.push_back(value(definition->body)); });
-        return result;
-    }
-
-private:
-    void each_point(const std::vector<expr::Axis>& axes, size_t at,
-                    const std::function<void()>& visit) {
-        if (at == axes.size()) return visit();
-        for (int64_t i = axes[at].lo; i < axes[at].hi; ++i) {
-            point_[axes[at].iterator] = i;
-            each_point(axes, at + 1, visit);
-        }
-    }
-
-    static int64_t floor_quotient(int64_t a, int64_t b) {
-        return a / b - (a % b != 0 && (a < 0) != (b < 0));
-    }
-
-    int64_t value(expr::Index index) {
-        int64_t sum = index->constant;
-        for (const expr::Term& term : index->terms) {
-            const expr::AtomNode& atom = *term.atom;
-            int64_t part = 0;
-            switch (atom.kind) {
-                case expr::AtomKind::Iterator:
-                    part = point_.at(atom.iterator);
-                    break;
-                case expr::AtomKind::FloorDiv:
-                    part = floor_quotient(value(atom.a), atom.divisor);
-                    break;
-                case expr::AtomKind::Min:
-                    part = std::min(value(atom.a), value(atom.b));
-                    break;
-                case expr::AtomKind::Max:
-                    part = std::max(value(atom.a), value(atom.b));
-                    break;
-                case expr::AtomKind::Table:
-                    part = atom.table.at(static_cast<size_t>(value(atom.a)));
-                    break;
-            }
-            sum += term.coefficient * part;
-        }
-        return sum;
-    }
-
-    bool value(expr::Predicate predicate) {
-        using expr::PredicateKind;
-        switch (predicate->kind) {
-            case PredicateKind::True:
-                return true;
-            case PredicateKind::False:
-                return false;
-            case PredicateKind::NonNegative:
-                return value(predicate->index) >= 0;
-            case PredicateKind::Zero:
-                return value(predicate->index) == 0;
-            case PredicateKind::And:
-                for (auto operand : predicate->operands)
-                    if (!value(operand)) return false;
-                return true;
-            case PredicateKind::Or:
-                for (auto operand : predicate->operands)
-                    if (value(operand)) return true;
-                return false;
-            case PredicateKind::Not:
-                return !value(predicate->operands[0]);
-        }
-        return false;
-    }
-
-    double value(expr::Scalar scalar) {
-        using expr::ScalarKind;
-        switch (scalar->kind) {
-            case ScalarKind::Constant:
-                return scalar->constant;
-            case ScalarKind::Read:
-                return read(scalar);
-            case ScalarKind::Number:
-                return static_cast<double>(value(scalar->indices[0]));
-            case ScalarKind::Add: {
-                double sum = 0;
-                for (auto operand : scalar->operands) sum += value(operand);
-                return sum;
-            }
-            case ScalarKind::Mul: {
-                double product = 1;
-                for (auto operand : scalar->operands) product *= value(operand);
-                return product;
-            }
-            case ScalarKind::Function:
-                return function(scalar);
-            case ScalarKind::Select:
-                return value(scalar->operands[value(scalar->predicate) ? 0 : 1]);
-            case ScalarKind::Reduce: {
-                double total = expr::identity(scalar->monoid);
-                each_point(scalar->axes, 0, [&] {
-                    double next = value(scalar->operands[0]);
-                    total =
-                        scalar->monoid == expr::Monoid::Sum ? total + next : std::max(total, next);
-                });
-                return total;
-            }
-            default:
-                ADD_FAILURE();
-                return 0;
-        }
-    }
-
-    double read(expr::Scalar scalar) {
-        const HostArray& array = arrays_.at(scalar->tensor);
-        int64_t flat = 0;
-        for (size_t i = 0; i < scalar->indices.size(); ++i) {
-            int64_t at = value(scalar->indices[i]);
-            if (at < 0 || at >= array.shape()[i]) {
-                EXPECT_TRUE(scalar->has_outside);
-                return scalar->constant;
-            }
-            flat = flat * array.shape()[i] + at;
-        }
-        return array.at(flat);
-    }
-
-    double function(expr::Scalar scalar) {
-        using expr::Function;
-        double x = value(scalar->operands[0]);
-        switch (scalar->function) {
-            case Function::Reciprocal:
-                return 1 / x;
-            case Function::Tanh:
-                return std::tanh(x);
-            case Function::Sigmoid:
-                return 1 / (1 + std::exp(-x));
-            case Function::Exp:
-                return std::exp(x);
-            case Function::Abs:
-                return std::abs(x);
-            case Function::Max:
-                return std::max(x, value(scalar->operands[1]));
-            case Function::Min:
-                return std::min(x, value(scalar->operands[1]));
-            case Function::Less:
-                return x < value(scalar->operands[1]);
-            case Function::Where:
-                return value(scalar->operands[x != 0 ? 1 : 2]);
-            default:
-                ADD_FAILURE();
-                return 0;
-        }
-    }
-
-    const Arrays& arrays_;
-    std::map<expr::Iterator, int64_t> point_;
-};
 
 /// A dense copy of a row-major array in another layout, and back.
 inline void store(const HostArray& from, const Layout& layout, float* to,
@@ -256,16 +100,17 @@ struct PreparedCall {
     }
 };
 
-/// The first pattern of the call that the definition matches.
-inline std::optional<match::Binding> bind(const LibraryCall& call, const expr::Tensor* definition) {
+/// How the definition matches the call's patterns, one after another.
+inline std::vector<match::Binding> bindings_of(const LibraryCall& call,
+                                               const expr::Tensor* definition) {
+    std::vector<match::Binding> bindings;
     for (size_t i = 0; i < call.patterns.size(); ++i) {
         auto result = match::match(definition, *match::parse_pattern(call.patterns[i]));
         if (!std::holds_alternative<match::Binding>(result)) continue;
-        auto binding = std::get<match::Binding>(result);
-        binding.pattern = static_cast<int>(i);
-        return binding;
+        bindings.push_back(std::get<match::Binding>(result));
+        bindings.back().pattern = static_cast<int>(i);
     }
-    return std::nullopt;
+    return bindings;
 }
 
 /// The fewest mismatches that any pattern has with the definition.
@@ -289,39 +134,93 @@ inline Arrays values_for(const expr::Tensor* definition) {
     return arrays;
 }
 
-/// Every choice of the call for the definition gives what the definition says. Returns how many
-/// choices there are.
-inline size_t check_call(const std::string& name, const expr::Tensor* definition) {
-    const LibraryCall* call = find(name);
-    if (call == nullptr) return 0;
-    auto binding = bind(*call, definition);
-    EXPECT_TRUE(binding) << nearest(*call, definition);
-    if (!binding) return 0;
-    auto choices = call->choices(*binding);
-    if (!choices) {
-        // Some are beyond the library; what it offers instead is too slow to be a choice.
-        EXPECT_NE(choices.reason().find("only a reference implementation"), std::string::npos)
-            << choices.reason();
-        return 0;
-    }
-    Arrays arrays = values_for(definition);
-    std::vector<double> expected = Evaluation(arrays)(definition);
-    double scale = 1e-30;
-    for (double value : expected) scale = std::max(scale, std::abs(value));
-    for (const CallChoice& choice : *choices) {
-        PreparedCall prepared(*call, definition, choice, arrays);
-        HostArray actual = prepared.run(choice, arrays);
-        double error = 0;
-        for (size_t i = 0; i < expected.size(); ++i) {
-            double difference = std::abs(actual.at(static_cast<int64_t>(i)) - expected[i]);
-            error = std::isnan(difference) ? INFINITY : std::max(error, difference);
+/// Puts a few NaN and infinities into all but weights; nor into filters `k` that are inputs, since
+/// what a pad is multiplied by does not count.
+inline void spoil(Arrays& arrays, uint64_t seed) {
+    constexpr float values[] = {NAN, INFINITY, -INFINITY};
+    for (auto& [tensor, array] : arrays) {
+        bool is_weight = tensor->kind == expr::TensorKind::Weight || tensor->name == "k";
+        if (is_weight || array.size() == 0) continue;
+        for (float value : values) {
+            seed = seed * 6364136223846793005u + 1442695040888963407u;
+            array.as<float>()[(seed >> 33) % static_cast<uint64_t>(array.size())] = value;
         }
-        EXPECT_LE(error, 2e-6 * scale)
-            << prepared.instance->implementation() << " source "
-            << choice.argument_layouts[0].text() << " result " << choice.result_layout.text();
-        EXPECT_GT(call->estimate(*binding, choice, {}), 0);
     }
-    return choices->size();
+}
+
+inline HostArray evaluated(const expr::Tensor* definition, const Arrays& arrays) {
+    expr::Bindings bindings;
+    for (const auto& [tensor, array] : arrays) bindings[tensor->name] = &array;
+    return std::move(expr::evaluate({nullptr, {definition}}, bindings).front());
+}
+
+/// The largest difference over the largest value; infinite, and shown, where one is no number and
+/// the other is, or is of another kind.
+inline double error_of(const HostArray& actual, const HostArray& expected) {
+    double scale = 1e-30;
+    double error = 0;
+    for (int64_t i = 0; i < expected.size(); ++i) {
+        double wanted = expected.at(i);
+        double got = actual.at(i);
+        if (std::isfinite(wanted) && std::isfinite(got)) {
+            scale = std::max(scale, std::abs(wanted));
+            error = std::max(error, std::abs(got - wanted));
+        } else if (wanted != got && !(std::isnan(wanted) && std::isnan(got))) {
+            ADD_FAILURE() << "element " << i << " is " << got << ", not " << wanted;
+            return INFINITY;
+        }
+    }
+    return error / scale;
+}
+
+/// What came of checking a call on one definition.
+struct Checked {
+    size_t choices = 0;
+    size_t exact = 0;    ///< Choices that promise NaN and infinity as the meaning has them.
+    std::string reason;  ///< Why there are none for the first pattern that matches.
+};
+
+/// Every choice of the call for the definition gives what the definition says.
+inline Checked check_choices(const LibraryCall& call, const expr::Tensor* definition) {
+    SCOPED_TRACE(expr::print(expr::Expr{nullptr, {definition}}));
+    Checked checked;
+    std::vector<match::Binding> bindings = bindings_of(call, definition);
+    EXPECT_FALSE(bindings.empty()) << nearest(call, definition);
+    Arrays arrays = values_for(definition);
+    HostArray expected = evaluated(definition, arrays);
+    Arrays spoiled = arrays;
+    spoil(spoiled, static_cast<uint64_t>(expected.size()));
+    HostArray expected_spoiled = evaluated(definition, spoiled);
+    for (const match::Binding& binding : bindings) {
+        auto choices = call.choices(binding);
+        if (!choices && checked.reason.empty()) checked.reason = choices.reason();
+        if (!choices) continue;
+        for (const CallChoice& choice : *choices) {
+            PreparedCall prepared(call, definition, choice, arrays);
+            SCOPED_TRACE(testing::Message() << prepared.instance->implementation() << " source "
+                                            << choice.argument_layouts[0].text() << " result "
+                                            << choice.result_layout.text());
+            ++checked.choices;
+            EXPECT_LE(error_of(prepared.run(choice, arrays), expected), 2e-6);
+            EXPECT_GT(call.estimate(binding, choice, {}), 0);
+            if (choice.changes_nonfinite) continue;
+            ++checked.exact;
+            EXPECT_LE(error_of(prepared.run(choice, spoiled), expected_spoiled), 2e-6)
+                << "with NaN and infinity";
+        }
+    }
+    return checked;
+}
+
+/// The same for a definition that is not beyond the library. Returns how many choices there are.
+inline size_t check_call(const std::string& name, const expr::Tensor* definition) {
+    Checked checked = check_choices(*find(name), definition);
+    // What the library offers instead is too slow to be a choice.
+    if (checked.choices == 0) {
+        EXPECT_NE(checked.reason.find("only a reference implementation"), std::string::npos)
+            << checked.reason;
+    }
+    return checked.choices;
 }
 
 }  // namespace ollie::backends::cpu

@@ -1,51 +1,9 @@
-#include "backends/cpu/call_test.h"
+#include <functional>
+
+#include "backends/cpu/products.h"
 
 namespace ollie::backends::cpu {
 namespace {
-
-using namespace expr;
-
-/// A contraction by the letters of its iterators: "nuvfrs = ncuv fcrs".
-struct Contraction {
-    std::string result;
-    std::string first;
-    std::string second;
-    std::map<char, int64_t> extents;
-    bool first_is_constant = false;
-    bool second_is_constant = true;
-};
-
-struct Maker {
-    Arena arena;
-    std::map<char, Axis> axes;
-    std::vector<Axis> result;
-
-    const Tensor* tensor(const std::string& name, const std::string& letters, bool is_constant) {
-        Shape shape;
-        for (char letter : letters) shape.push_back(axes.at(letter).extent());
-        return is_constant ? arena.weight(name, ElementType::F32, shape)
-                           : arena.input(name, ElementType::F32, shape);
-    }
-
-    Scalar read(const std::string& name, const std::string& letters, bool is_constant = false) {
-        std::vector<Index> indices;
-        for (char letter : letters) indices.push_back(index_of(axes.at(letter).iterator));
-        return arena.read(tensor(name, letters, is_constant), indices);
-    }
-
-    Scalar product(const Contraction& c) {
-        for (auto [letter, extent] : c.extents)
-            axes[letter] = {arena.iterator(std::string(1, letter)), 0, extent};
-        std::vector<Axis> reduced;
-        for (auto& [letter, axis] : axes)
-            if (c.result.find(letter) == std::string::npos) reduced.push_back(axis);
-        for (char letter : c.result) result.push_back(axes.at(letter));
-        return sum(reduced, read("a", c.first, c.first_is_constant) *
-                                read("b", c.second, c.second_is_constant));
-    }
-
-    const Tensor* define(Scalar body) { return arena.define("y", ElementType::F32, result, body); }
-};
 
 const std::vector<Contraction>& contractions() {
     static const std::vector<Contraction> all{
@@ -77,14 +35,14 @@ const std::vector<Contraction>& contractions() {
 TEST(Matmul, EveryChoiceIsTheMeaning) {
     for (size_t i = 0; i < contractions().size(); ++i) {
         SCOPED_TRACE(i);
-        Maker maker;
+        ProductMaker maker;
         Scalar value = maker.product(contractions()[i]);
         EXPECT_GT(check_call("onednn_matmul", maker.define(value)), 0u);
     }
 }
 
 TEST(Matmul, StridedViews) {
-    Arena arena;
+    expr::Arena arena;
     Axis i{arena.iterator("i"), 0, 5}, j{arena.iterator("j"), 0, 16}, k{arena.iterator("k"), 0, 6};
     Axis l{arena.iterator("l"), 0, 2};
     Index wide = index_of(k.iterator) * 2 + index_of(l.iterator);
@@ -98,19 +56,19 @@ TEST(Matmul, StridedViews) {
 TEST(Matmul, Epilogues) {
     for (bool is_batched : {false, true}) {
         Contraction c = contractions()[is_batched ? 6 : 0];
-        auto check = [&](const std::function<Scalar(Maker&, Scalar)>& epilogue) {
-            Maker maker;
+        auto check = [&](const std::function<Scalar(ProductMaker&, Scalar)>& epilogue) {
+            ProductMaker maker;
             Scalar value = maker.product(c);
             EXPECT_GT(check_call("onednn_matmul", maker.define(epilogue(maker, value))), 0u);
         };
-        check([](Maker& m, Scalar v) { return v + m.read("bias", "j", true); });
-        check([](Maker& m, Scalar v) { return relu(v + m.read("bias", "j", true)); });
-        check([&](Maker& m, Scalar v) { return relu(v) + m.read("residual", c.result); });
-        check([](Maker& m, Scalar v) {
+        check([](ProductMaker& m, Scalar v) { return v + m.read("bias", "j", true); });
+        check([](ProductMaker& m, Scalar v) { return relu(v + m.read("bias", "j", true)); });
+        check([&](ProductMaker& m, Scalar v) { return relu(v) + m.read("residual", c.result); });
+        check([](ProductMaker& m, Scalar v) {
             return m.arena.function(Function::Sigmoid, {v * 0.125 + m.read("bias", "j")});
         });
-        check([](Maker& m, Scalar v) { return v * m.read("scale", "j", true); });
-        check([](Maker& m, Scalar v) {
+        check([](ProductMaker& m, Scalar v) { return v * m.read("scale", "j", true); });
+        check([](ProductMaker& m, Scalar v) {
             Scalar below = m.arena.function(Function::Less, {v, m.arena.constant_scalar(0)});
             return m.arena.function(Function::Where, {below, v * m.read("slope", "j", true), v});
         });
@@ -118,13 +76,13 @@ TEST(Matmul, Epilogues) {
 }
 
 TEST(Matmul, OffersEveryOrderThatAConsumerMayWant) {
-    Maker maker;
+    ProductMaker maker;
     Contraction c = contractions()[9];
     Scalar value = maker.product(c);
     const LibraryCall* call = find("onednn_matmul");
-    auto binding = bind(*call, maker.define(value));
-    ASSERT_TRUE(binding);
-    auto choices = call->choices(*binding);
+    std::vector<match::Binding> bindings = bindings_of(*call, maker.define(value));
+    ASSERT_EQ(bindings.size(), 1u);
+    auto choices = call->choices(bindings[0]);
     ASSERT_TRUE(choices);
     std::set<std::string> results;
     for (const CallChoice& choice : *choices) results.insert(choice.result_layout.text());

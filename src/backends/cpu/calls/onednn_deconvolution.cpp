@@ -199,6 +199,7 @@ OrRefusal<CallChoice> choice_of(const match::Binding& binding, const DataLayouts
         weights_view(binding, spelling, *channels, *axes, kernel_layout));
     put(choice.parameters, "result", *result_view);
     put(choice.parameters, *window);
+    choice.changes_nonfinite = epilogue->changes_nonfinite();
     put(choice.parameters, *epilogue);
     std::move(arguments).move_to(choice);
     return choice;

@@ -216,11 +216,6 @@ dnnl::matmul::primitive_desc descriptor(const Attributes& parameters, const dnnl
             attribute_of(epilogue)};
 }
 
-bool reads_tensors(const Epilogue& epilogue) {
-    return std::any_of(epilogue.operations.begin(), epilogue.operations.end(),
-                       [](const PostOperation& operation) { return operation.argument >= 0; });
-}
-
 OrRefusal<CallChoice> choice_of(const match::Binding& binding, const Candidate& candidate) {
     const Contraction& c = *binding.contraction;
     const Roles& roles = candidate.roles;
@@ -254,7 +249,7 @@ OrRefusal<CallChoice> choice_of(const match::Binding& binding, const Candidate& 
         arguments);
     if (!epilogue) return Refusal{epilogue.reason()};
     // Seen to crash in oneDNN 3.2 where the batch is not the outermost dimension in storage.
-    if (candidate.result == Storage::Interleaved && reads_tensors(*epilogue))
+    if (candidate.result == Storage::Interleaved && epilogue->reads_tensors())
         return refuse("nothing is added to an interleaved product");
 
     CallChoice choice;
@@ -266,6 +261,7 @@ OrRefusal<CallChoice> choice_of(const match::Binding& binding, const Candidate& 
     parameters["source_argument"] = int64_t{roles.is_swapped ? second : first};
     parameters["weights_argument"] = int64_t{roles.is_swapped ? first : second};
     parameters["weights_packed"] = int64_t{is_constant(weights.tensor)};
+    choice.changes_nonfinite = epilogue->changes_nonfinite();
     put(parameters, *epilogue);
     std::move(arguments).move_to(choice);
     return choice;

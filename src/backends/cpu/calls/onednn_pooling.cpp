@@ -183,10 +183,15 @@ OrRefusal<CallChoice> choice_of(const match::Binding& binding, const DataLayouts
     choice.result_layout = layouts.result;
     ArgumentList arguments;
     arguments.add(source.tensor, layouts.source);
-    ResultGeometry geometry{binding.definition, layouts.result, result.groups(), 1, pool->scale};
+    ResultGeometry geometry{binding.definition, layouts.result, result.groups(), 1,
+                            pool->scale,        false};
     auto epilogue = plan_epilogue(pool->binding, geometry, arguments);
     if (!epilogue) return Refusal{epilogue.reason()};
-    if (epilogue->bias_argument) return refuse("a pool has no bias");
+    // Seen to fail in oneDNN 3.2 when run.
+    if (epilogue->has("prelu")) return refuse("slopes of a pool vary");
+    // Seen to read the tensor in the wrong order.
+    if (epilogue->reads_tensors() && result_view->strides[1] != 1)
+        return refuse("tensors follow a pool with channels first");
     std::vector<int64_t> kernel;
     for (const WindowAxis& axis : *axes) kernel.push_back(axis.taps);
     choice.parameters["kernel"] = std::move(kernel);
@@ -194,6 +199,9 @@ OrRefusal<CallChoice> choice_of(const match::Binding& binding, const DataLayouts
     put_source(choice.parameters, *source_view, is_copied);
     put(choice.parameters, "result", *result_view);
     put(choice.parameters, *window);
+    // The library's maximum ignores NaN and never is -inf.
+    choice.changes_nonfinite =
+        pool->algorithm == dnnl::algorithm::pooling_max || epilogue->changes_nonfinite();
     put(choice.parameters, *epilogue);
     std::move(arguments).move_to(choice);
     return choice;

@@ -14,17 +14,24 @@ struct NamedAlgorithm {
     std::string_view name;
     expr::Function function;
     dnnl::algorithm algorithm;
+    bool changes_nonfinite;  ///< In some implementations.
 };
 
 constexpr NamedAlgorithm named_algorithms[] = {
-    {"tanh", expr::Function::Tanh, dnnl::algorithm::eltwise_tanh},
-    {"logistic", expr::Function::Sigmoid, dnnl::algorithm::eltwise_logistic},
-    {"exp", expr::Function::Exp, dnnl::algorithm::eltwise_exp},
-    {"abs", expr::Function::Abs, dnnl::algorithm::eltwise_abs},
-    {"sqrt", expr::Function::Sqrt, dnnl::algorithm::eltwise_sqrt},
-    {"log", expr::Function::Log, dnnl::algorithm::eltwise_log},
-    {"softplus", expr::Function::Softplus, dnnl::algorithm::eltwise_soft_relu},
+    {"tanh", expr::Function::Tanh, dnnl::algorithm::eltwise_tanh, false},
+    {"logistic", expr::Function::Sigmoid, dnnl::algorithm::eltwise_logistic, true},
+    {"exp", expr::Function::Exp, dnnl::algorithm::eltwise_exp, true},
+    {"abs", expr::Function::Abs, dnnl::algorithm::eltwise_abs, false},
+    {"sqrt", expr::Function::Sqrt, dnnl::algorithm::eltwise_sqrt, false},
+    {"log", expr::Function::Log, dnnl::algorithm::eltwise_log, false},
+    {"softplus", expr::Function::Softplus, dnnl::algorithm::eltwise_soft_relu, true},
 };
+
+const NamedAlgorithm* find_algorithm(std::string_view name) {
+    for (const NamedAlgorithm& named : named_algorithms)
+        if (named.name == name) return &named;
+    return nullptr;
+}
 
 constexpr size_t longest_chain = 12;
 
@@ -136,7 +143,7 @@ private:
         int argument = arguments_.add(step.tensor, layout);
         if (argument < 0) return refuse("{} is needed in two layouts", step.tensor->name);
         bool is_bias = name == "add" && epilogue_.operations.empty() && !epilogue_.bias_argument &&
-                       is_by_channel(*view) && geometry_.scale == 1;
+                       is_by_channel(*view) && geometry_.takes_bias && geometry_.scale == 1;
         if (is_bias) {
             epilogue_.bias_argument = argument;
             return std::nullopt;
@@ -201,13 +208,32 @@ void append(dnnl::post_ops& operations, const PostOperation& operation) {
             if (operation.view.dims[d] != 1) mask |= 1 << d;
         return operations.append_prelu(mask);
     }
-    for (const NamedAlgorithm& named : named_algorithms)
-        if (named.name == operation.name)
-            return operations.append_eltwise(named.algorithm, named.name == "softplus" ? 1 : 0, 0);
-    CHECK(false, "post-operation '{}'", operation.name);
+    const NamedAlgorithm* named = find_algorithm(operation.name);
+    CHECK(named != nullptr, "post-operation '{}'", operation.name);
+    operations.append_eltwise(named->algorithm, named->name == "softplus" ? 1 : 0, 0);
 }
 
 }  // namespace
+
+bool Epilogue::has(std::string_view name) const {
+    return std::any_of(operations.begin(), operations.end(),
+                       [&](const PostOperation& operation) { return operation.name == name; });
+}
+
+bool Epilogue::reads_tensors() const {
+    return std::any_of(operations.begin(), operations.end(),
+                       [](const PostOperation& operation) { return operation.argument >= 0; });
+}
+
+bool Epilogue::changes_nonfinite() const {
+    auto changes = [](const PostOperation& operation) {
+        bool is_relu = operation.name == "leaky" && operation.alpha == 0;
+        if (is_relu || operation.name == "clip") return true;
+        const NamedAlgorithm* named = find_algorithm(operation.name);
+        return named != nullptr && named->changes_nonfinite;
+    };
+    return std::any_of(operations.begin(), operations.end(), changes);
+}
 
 OrRefusal<Epilogue> plan_epilogue(const match::Binding& binding, const ResultGeometry& geometry,
                                   ArgumentList& arguments) {

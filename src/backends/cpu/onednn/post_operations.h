@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backends/cpu/onednn/view.h"
@@ -26,6 +27,11 @@ struct PostOperation {
 struct Epilogue {
     std::optional<int> bias_argument;
     std::vector<PostOperation> operations;
+
+    bool has(std::string_view name) const;
+    bool reads_tensors() const;  ///< Besides the bias.
+    /// Some of the library's functions turn NaN into something else.
+    bool changes_nonfinite() const;
 };
 
 /// What a call needs to know to place tensors of an epilogue.
@@ -35,6 +41,7 @@ struct ResultGeometry {
     std::vector<AxisGroup> dims;  ///< The result's dimensions for oneDNN as axes of the definition.
     int channel = 1;              ///< The dimension that bias and prelu vary along.
     double scale = 1;             ///< The library's value times this is the core's value.
+    bool takes_bias = true;
 };
 
 /// The epilogue in oneDNN's terms; its tensors are added to the arguments.
