@@ -9,22 +9,8 @@
 namespace ollie::program {
 namespace {
 
-std::string_view name_of_role(Role role) {
-    switch (role) {
-        case Role::Input:
-            return "input";
-        case Role::Output:
-            return "output";
-        case Role::Constant:
-            return "constant";
-        case Role::Scratch:
-            return "scratch";
-    }
-    CHECK(false);
-}
-
 std::string buffer_text(const Buffer& buffer) {
-    return fmt::format("{} {}: {}[{}]{}\n", name_of_role(buffer.role), name_text(buffer.name),
+    return fmt::format("{} {}: {}[{}]{}\n", name_of(buffer.role), name_text(buffer.name),
                        name_of(buffer.type), fmt::join(buffer.shape, ", "),
                        buffer.layout.is_row_major()
                            ? ""
@@ -75,6 +61,20 @@ std::string trail_text(const TrailStep& step) {
 }
 
 }  // namespace
+
+std::string_view name_of(Role role) {
+    switch (role) {
+        case Role::Input:
+            return "input";
+        case Role::Output:
+            return "output";
+        case Role::Constant:
+            return "constant";
+        case Role::Scratch:
+            return "scratch";
+    }
+    CHECK(false);
+}
 
 expr::Expr without_values(const expr::Expr& meaning) {
     auto arena = std::make_shared<expr::Arena>();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "program/program.h"
 
@@ -17,6 +18,8 @@ namespace ollie::program {
 ///     input x: f32[1, 3, 8, 8]
 ///     output t: f32[n:1, c:3, h:8, w:8] = x[n, c, h, w]
 std::string print(const Program&);
+/// "input", "output", "constant", "scratch".
+std::string_view name_of(Role);
 /// The expression whose weights have no values: those are the program's constants.
 expr::Expr without_values(const expr::Expr&);
 /// The memory plan: one line per buffer with offset, bytes, first and last step.

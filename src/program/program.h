@@ -14,8 +14,8 @@
 /// The program language: steps over buffers, in order of execution.
 ///
 ///   Program ::= Buffer* Step*
-///   Buffer  ::= role name : type [extents] (layout order)        role: input output constant scratch
-///   Step    ::= call target {parameters} (buffers) -> (buffers)  a library call
+///   Buffer  ::= role name : type [extents] (layout order)        role: input output constant
+///   scratch Step    ::= call target {parameters} (buffers) -> (buffers)  a library call
 ///             | kernel symbol {parameters} (buffers) -> (buffers)  generated code
 ///   each step carries its meaning (an Expr), its origin and its cost
 ///
@@ -50,8 +50,8 @@ struct StepCost {
 
 struct Step {
     StepKind kind = StepKind::Call;
-    std::string target;          ///< Call: catalogue name, e.g. "onednn_convolution". Kernel: symbol.
-    Attributes parameters;       ///< Call: what its emitter wrote. Kernel: its schedule.
+    std::string target;     ///< Call: catalogue name, e.g. "onednn_convolution". Kernel: symbol.
+    Attributes parameters;  ///< Call: what its emitter wrote. Kernel: its schedule.
     std::vector<int> arguments;  ///< Indices into buffers; the call or kernel fixes the order.
     std::vector<int> results;
     expr::Expr meaning;
@@ -65,7 +65,7 @@ struct TrailStep {
     std::string place;       ///< Definition and position, e.g. "Y: sum[c, r, s]".
     std::string parameters;  ///< e.g. "split {r, s}".
     std::vector<std::string> facts;
-    std::string after;       ///< The expression after the step, printed.
+    std::string after;  ///< The expression after the step, printed.
 };
 
 /// What was found for one subprogram, for `explain`.
@@ -74,13 +74,13 @@ struct Derivation {
     expr::Origin origin;
     std::string before;  ///< Printed original expression.
     std::vector<TrailStep> trail;
-    std::string chosen;                    ///< One line: the calls and kernels.
-    StepCost cost;                         ///< Of the chosen program.
-    StepCost unoptimized;                  ///< Of the unoptimized one.
-    std::vector<std::string> alternatives; ///< Tried and lost: what, cost, why.
-    std::string identity;                  ///< Verdict, draws and points of identity testing.
+    std::string chosen;                     ///< One line: the calls and kernels.
+    StepCost cost;                          ///< Of the chosen program.
+    StepCost unoptimized;                   ///< Of the unoptimized one.
+    std::vector<std::string> alternatives;  ///< Tried and lost: what, cost, why.
+    std::string identity;                   ///< Verdict, draws and points of identity testing.
     bool lets_nonfinite_spread = false;
-    Attributes search;                     ///< states, duplicates, refusals by reason, ...
+    Attributes search;  ///< states, duplicates, refusals by reason, ...
 };
 
 /// Offsets into one arena; -1 for inputs, outputs and constants (which lie elsewhere).

@@ -17,9 +17,7 @@ public:
 
     std::vector<std::string> run() {
         for (const Buffer& buffer : program_.buffers) check(buffer);
-        for (int input : program_.inputs)
-            if (in_range(input) && program_.buffers[input].role != Role::Input)
-                complain("{} is in the list of inputs and is none", program_.buffers[input].name);
+        check_inputs();
         for (size_t i = 0; i < program_.steps.size(); ++i) check(program_.steps[i], i);
         for (int output : program_.outputs)
             if (in_range(output) && !is_known(output))
@@ -44,7 +42,23 @@ private:
         return role == Role::Input || role == Role::Constant || written_.contains(buffer);
     }
 
+    void check_inputs() {
+        std::set<int> listed;
+        for (int input : program_.inputs) {
+            if (!in_range(input)) continue;
+            const Buffer& buffer = program_.buffers[input];
+            if (buffer.role != Role::Input)
+                complain("{} is in the list of inputs and is none", buffer.name);
+            if (!listed.insert(input).second) complain("{} is two inputs", buffer.name);
+        }
+        for (size_t i = 0; i < program_.buffers.size(); ++i)
+            if (program_.buffers[i].role == Role::Input && !listed.contains(static_cast<int>(i)))
+                complain("{} is an input that is not in the list", program_.buffers[i].name);
+    }
+
     void check(const Buffer& buffer) {
+        for (int64_t extent : buffer.shape)
+            if (extent < 0) complain("{} has shape {}", buffer.name, to_text(buffer.shape));
         if (!names_.insert(buffer.name).second) complain("two buffers are named {}", buffer.name);
         std::vector<int> order = buffer.layout.order;
         std::sort(order.begin(), order.end());
@@ -74,7 +88,10 @@ private:
             if (is_known(buffer)) complain("step {} writes {} again", number, result.name);
             written_.insert(buffer);
         }
-        if (!step.meaning.outputs.empty()) check_meaning(step, number, arguments, results);
+        if (step.meaning.outputs.empty())
+            complain("step {} has no meaning", number);
+        else
+            check_meaning(step, number, arguments, results);
     }
 
     void check_meaning(const Step& step, size_t number,
@@ -84,7 +101,13 @@ private:
             complain("step {}: {}", number, violation);
         for (const expr::Tensor* tensor : expr::tensors_of(step.meaning))
             if (!tensor->is_definition()) compare(*tensor, number, arguments);
-        for (const expr::Tensor* output : step.meaning.outputs) compare(*output, number, results);
+        std::set<std::string> defined;
+        for (const expr::Tensor* output : step.meaning.outputs) {
+            compare(*output, number, results);
+            defined.insert(output->name);
+        }
+        for (const auto& [name, buffer] : results)
+            if (!defined.contains(name)) complain("step {}: its meaning has no {}", number, name);
     }
 
     void compare(const expr::Tensor& tensor, size_t number,
