@@ -17,17 +17,6 @@ using expr::Scalar;
 using expr::Tensor;
 using Kind = Mismatch::Kind;
 
-bool uses(const PatternIndex& index, int iterator) {
-    return std::any_of(index.terms.begin(), index.terms.end(), [&](const PatternTerm& term) {
-        return term.numerator ? uses(*term.numerator, iterator) : term.iterator == iterator;
-    });
-}
-
-bool uses(const PatternRead& read, int iterator) {
-    return std::any_of(read.indices.begin(), read.indices.end(),
-                       [&](const PatternIndex& index) { return uses(index, iterator); });
-}
-
 /// The class of an iterator by where it occurs, from its membership in the operands.
 IteratorClass class_of(bool is_reduced, bool in_first, bool in_second) {
     if (is_reduced) return IteratorClass::Reduced;
@@ -55,7 +44,10 @@ public:
         : pattern_(pattern),
           definition_(definition),
           form_(form),
-          unifier_(pattern, definition, form) {}
+          ranges_(definition->axes),
+          unifier_(pattern, definition, form) {
+        ranges_.add(form.axes);
+    }
 
     MatchResult operator()() {
         if (!has_this_form()) return mismatches_;
@@ -112,7 +104,7 @@ private:
         for (const PatternFactor& factor : pattern.constant) sum = sum + value(factor, solution);
         for (const PatternTerm& term : pattern.terms)
             sum = sum + atom(term, solution) * value(term.coefficient, solution);
-        return expr::simplify(sum, ranges());
+        return expr::simplify(sum, ranges_);
     }
 
     Index atom(const PatternTerm& term, const Solution& solution) const {
@@ -127,12 +119,6 @@ private:
         return expr::index_of(unifier_.variables()[variable].axis.iterator);
     }
 
-    expr::Ranges ranges() const {
-        expr::Ranges result(definition_->axes);
-        result.add(form_.axes);
-        return result;
-    }
-
     /// The pattern with all parameters filled in is what the definition says, to the node.
     void check_indices(const std::vector<Scalar>& reads, const Solution& solution) {
         for (size_t read = 0; read < reads.size(); ++read) {
@@ -141,7 +127,7 @@ private:
             for (size_t axis = 0; axis < pattern.indices.size(); ++axis) {
                 int at = solution.axis_of[read][axis];
                 if (at < 0) continue;
-                Index actual = expr::simplify(reads[read]->indices[at], ranges());
+                Index actual = expr::simplify(reads[read]->indices[at], ranges_);
                 if (instantiate(pattern.indices[axis], solution) != actual)
                     add(Kind::NotThisForm, IteratorClass::Rows, operand,
                         fmt::format("index `{}` of {} is not `{}`", expr::print(actual),
@@ -153,7 +139,7 @@ private:
 
     void check_inside(const PatternRead& pattern, const PatternIndex& index, Scalar read, int axis,
                       int operand) {
-        expr::Interval reach = expr::interval_of(read->indices[axis], ranges());
+        expr::Interval reach = expr::interval_of(read->indices[axis], ranges_);
         const expr::Axis& domain = read->tensor->axes[axis];
         if (reach.lo >= domain.lo && reach.hi < domain.hi) return;
         bool may_pad = pattern.has_outside && !index.terms.empty() &&
@@ -169,10 +155,10 @@ private:
         expr::Arena& arena = *definition_->arena;
         std::vector<expr::Predicate> expected;
         for (const PatternIndex& zero : pattern_.zeros)
-            expected.push_back(expr::simplify(arena.zero(instantiate(zero, solution)), ranges()));
+            expected.push_back(expr::simplify(arena.zero(instantiate(zero, solution)), ranges_));
         std::vector<expr::Predicate> actual;
         for (expr::Predicate predicate : form_.predicates)
-            actual.push_back(expr::simplify(predicate, ranges()));
+            actual.push_back(expr::simplify(predicate, ranges_));
         expr::Predicate wanted = arena.conjunction(sorted(std::move(expected)));
         if (wanted == arena.conjunction(sorted(std::move(actual)))) return;
         add(Kind::Range, IteratorClass::Reduced, -1,
@@ -222,22 +208,18 @@ private:
         return operand;
     }
 
-    /// Counts iterators per class against the pattern; if they fit, names the index that does not.
+    /// Names the iterators that the pattern has no place for, or the index that does not fit.
     void explain(const std::vector<Scalar>& reads) {
-        std::array<int, 4> allowed{};
-        for (int i = 0; i < static_cast<int>(pattern_.iterators.size()); ++i)
-            ++allowed[static_cast<size_t>(
-                class_of(pattern_.is_reduced(i), uses(pattern_.reads[0], i),
-                         reads.size() > 1 && uses(pattern_.reads[1], i)))];
-        for (const Variable& variable : unifier_.variables()) {
-            if (!variable.is_reduced && variable.axis.extent() == 1) continue;
-            IteratorClass where =
-                class_of(variable.is_reduced, uses(reads[0], variable.axis.iterator),
-                         reads.size() > 1 && uses(reads[1], variable.axis.iterator));
-            if (--allowed[static_cast<size_t>(where)] < 0)
-                add(Kind::TooManyIterators, where, -1,
-                    fmt::format("iterator {} is one too many {}", variable.axis.iterator->name,
-                                name_of(where)));
+        for (size_t i : unifier_.without_room()) {
+            const Variable& variable = unifier_.variables()[i];
+            bool in_first = unifier_.occurs(i, 0), in_second = unifier_.occurs(i, 1);
+            IteratorClass where = class_of(variable.is_reduced, in_first, in_second);
+            bool is_apart = variable.is_reduced && reads.size() > 1 && !(in_first && in_second);
+            add(Kind::TooManyIterators, where, -1,
+                is_apart ? fmt::format("iterator {} of the reduction is not in both operands",
+                                       variable.axis.iterator->name)
+                         : fmt::format("iterator {} is one too many {}",
+                                       variable.axis.iterator->name, name_of(where)));
         }
         if (!mismatches_.empty()) return;
         auto [read, axis] = unifier_.failure();
@@ -250,6 +232,7 @@ private:
     const Pattern& pattern_;
     const Tensor* definition_;
     const Form& form_;
+    expr::Ranges ranges_;
     Unifier unifier_;
     std::vector<Mismatch> mismatches_;
 };

@@ -215,10 +215,32 @@ private:
     Pattern pattern_;
 };
 
+bool uses(const PatternIndex& index, int iterator) {
+    return std::any_of(index.terms.begin(), index.terms.end(), [&](const PatternTerm& term) {
+        return term.numerator ? uses(*term.numerator, iterator) : term.iterator == iterator;
+    });
+}
+
+bool uses(const PatternRead& read, int iterator) {
+    return std::any_of(read.indices.begin(), read.indices.end(),
+                       [&](const PatternIndex& index) { return uses(index, iterator); });
+}
+
+void add_occurrences(Pattern& pattern) {
+    for (int i = 0; i < static_cast<int>(pattern.iterators.size()); ++i) {
+        uint8_t set = 0;
+        for (size_t read = 0; read < pattern.reads.size(); ++read)
+            set |= static_cast<uint8_t>(uses(pattern.reads[read], i) << read);
+        pattern.occurs.push_back(set);
+    }
+}
+
 }  // namespace
 
 std::shared_ptr<const Pattern> parse_pattern(std::string_view text) {
-    return std::make_shared<const Pattern>(PatternParser(text).parse());
+    Pattern pattern = PatternParser(text).parse();
+    add_occurrences(pattern);
+    return std::make_shared<const Pattern>(std::move(pattern));
 }
 
 }  // namespace ollie::match

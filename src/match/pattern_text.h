@@ -55,6 +55,7 @@ struct Pattern {
     std::string result;
     std::vector<std::string> iterators;  ///< Those of the result's axes, then the reduced ones.
     int traversal_count = 0;
+    std::vector<uint8_t> occurs;  ///< Per iterator, which reads use it, a set of bits.
     std::vector<std::string> parameters;
     expr::Monoid monoid = expr::Monoid::Sum;
     std::vector<PatternIndex> zeros;  ///< The predicate: all of these are 0.

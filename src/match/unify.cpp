@@ -1,6 +1,9 @@
 #include "match/unify.h"
 
 #include <algorithm>
+#include <bit>
+
+#include "expr/build.h"
 
 namespace ollie::match {
 
@@ -19,6 +22,11 @@ Unifier::Unifier(const Pattern& pattern, const expr::Tensor* definition, const F
         return pattern.reads[a.first].indices[a.second].terms.size() >
                pattern.reads[b.first].indices[b.second].terms.size();
     });
+    left_.assign(steps_.size() + 1, {0, 0});
+    for (size_t step = steps_.size(); step-- > 0;) {
+        left_[step] = left_[step + 1];
+        ++left_[step][static_cast<size_t>(steps_[step].first)];
+    }
 }
 
 bool Unifier::solve(const std::vector<expr::Scalar>& reads) {
@@ -27,13 +35,42 @@ bool Unifier::solve(const std::vector<expr::Scalar>& reads) {
     if (variables_.size() > 2 * max_symbols) return false;
     for (expr::Scalar read : reads)
         if (read->tensor->rank() > max_symbols) return false;
-    reads_ = reads;
+    begin(reads);
+    if (!without_room().empty()) return false;
     Solution start;
     start.variable.fill(Solution::unbound);
     for (auto& axes : start.axis_of) axes.fill(-1);
     furthest_ = 0;
     failure_ = {};
     return solve_axis(0, start);
+}
+
+void Unifier::begin(const std::vector<expr::Scalar>& reads) {
+    reads_ = reads;
+    needed_ = {};
+    occurs_.assign(variables_.size(), 0);
+    for (size_t read = 0; read < reads.size(); ++read) {
+        for (size_t axis = 0; axis < reads[read]->tensor->rank(); ++axis)
+            needed_[read] |= uint32_t{reads[read]->tensor->axes[axis].extent() != 1} << axis;
+        for (size_t i = 0; i < variables_.size(); ++i)
+            occurs_[i] |=
+                static_cast<uint8_t>(uses(reads[read], variables_[i].axis.iterator) << read);
+    }
+}
+
+bool Unifier::is_needed(const Variable& variable) const {
+    return variable.is_reduced || variable.axis.extent() != 1;
+}
+
+std::vector<size_t> Unifier::without_room() const {
+    std::array<int, 8> room{};
+    for (size_t i = 0; i < pattern_.iterators.size(); ++i)
+        ++room[pattern_.occurs[i] + 4u * pattern_.is_reduced(static_cast<int>(i))];
+    std::vector<size_t> variables;
+    for (size_t i = 0; i < variables_.size(); ++i)
+        if (is_needed(variables_[i]) && --room[occurs_[i] + 4u * variables_[i].is_reduced] < 0)
+            variables.push_back(i);
+    return variables;
 }
 
 /// Tries the tensor's axes for the pattern axis of this step: first the one in the same position
@@ -44,6 +81,8 @@ bool Unifier::solve_axis(size_t step, const Solution& solution) {
         solution_ = solution;
         return true;
     }
+    for (size_t read = 0; read < reads_.size(); ++read)
+        if (std::popcount(needed_[read] & ~solution.taken[read]) > left_[step][read]) return false;
     auto [read, axis] = steps_[step];
     if (failure_.read < 0 || step > furthest_) {
         furthest_ = step;
@@ -59,13 +98,12 @@ bool Unifier::solve_axis(size_t step, const Solution& solution) {
 
 bool Unifier::try_axis(size_t step, int tensor_axis, const Solution& solution) {
     auto [read, axis] = steps_[step];
-    const auto& taken = solution.axis_of[read];
-    if (tensor_axis >= 0 && std::find(taken.begin(), taken.end(), tensor_axis) != taken.end())
-        return false;
+    if (tensor_axis >= 0 && (solution.taken[read] >> tensor_axis & 1)) return false;
     Linear index;
     if (tensor_axis >= 0) index = linear(reads_[read]->indices[tensor_axis]);
     for (Solution& next : unify(pattern_.reads[read].indices[axis], index, solution)) {
         next.axis_of[read][axis] = static_cast<int8_t>(tensor_axis);
+        if (tensor_axis >= 0) next.taken[read] |= 1u << tensor_axis;
         if (solve_axis(step + 1, next)) return true;
     }
     return false;
@@ -73,18 +111,10 @@ bool Unifier::try_axis(size_t step, int tensor_axis, const Solution& solution) {
 
 /// Every iterator of the definition is accounted for, and so is every axis of what is read.
 bool Unifier::is_complete(const Solution& solution) const {
-    for (size_t i = 0; i < variables_.size(); ++i) {
-        bool is_needed = variables_[i].is_reduced || variables_[i].axis.extent() != 1;
-        if (is_needed && !(solution.used >> i & 1)) return false;
-    }
-    for (size_t read = 0; read < reads_.size(); ++read) {
-        const auto& axes = solution.axis_of[read];
-        for (size_t axis = 0; axis < reads_[read]->tensor->rank(); ++axis) {
-            bool is_image =
-                std::find(axes.begin(), axes.end(), static_cast<int8_t>(axis)) != axes.end();
-            if (!is_image && reads_[read]->tensor->axes[axis].extent() != 1) return false;
-        }
-    }
+    for (size_t i = 0; i < variables_.size(); ++i)
+        if (is_needed(variables_[i]) && !(solution.used >> i & 1)) return false;
+    for (size_t read = 0; read < reads_.size(); ++read)
+        if (needed_[read] & ~solution.taken[read]) return false;
     return true;
 }
 
@@ -188,6 +218,7 @@ bool Unifier::bind(int iterator, expr::Iterator actual, Solution& solution) cons
     while (variable < count && variables_[variable].axis.iterator != actual) ++variable;
     if (variable == count) return false;
     if (variables_[variable].is_reduced != pattern_.is_reduced(iterator)) return false;
+    if (occurs_[variable] != pattern_.occurs[iterator]) return false;
     int8_t& bound = solution.variable[iterator];
     if (bound != Solution::unbound) return bound == variable;
     if (solution.used >> variable & 1) return false;

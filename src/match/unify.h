@@ -29,6 +29,7 @@ struct Solution {
     uint32_t known = 0;                            ///< Parameters, a set of bits.
     uint32_t used = 0;                             ///< Variables, a set of bits.
     std::array<std::array<int8_t, max_symbols>, 2> axis_of{};  ///< Per read, per pattern axis.
+    std::array<uint32_t, 2> taken{};  ///< Per read, axes of the tensor that are an image.
 };
 
 class Unifier {
@@ -45,6 +46,11 @@ public:
         int axis = -1;
     };
     const Failure& failure() const { return failure_; }
+    /// Variables for which the pattern has no iterator left that occurs in the same of the reads
+    /// that were last tried.
+    std::vector<size_t> without_room() const;
+    /// Whether the variable occurs in that read.
+    bool occurs(size_t variable, int read) const { return occurs_[variable] >> read & 1; }
 
 private:
     struct Linear {
@@ -52,6 +58,9 @@ private:
         std::vector<expr::Term> terms;
     };
 
+    /// Fills in what depends on the order of the reads.
+    void begin(const std::vector<expr::Scalar>& reads);
+    bool is_needed(const Variable&) const;
     bool solve_axis(size_t step, const Solution&);
     bool try_axis(size_t step, int tensor_axis, const Solution&);
     bool is_complete(const Solution&) const;
@@ -73,6 +82,9 @@ private:
     std::vector<Variable> variables_;
     std::vector<expr::Scalar> reads_;
     std::vector<std::pair<int, int>> steps_;  ///< (read, pattern axis) in the order of solving.
+    std::vector<std::array<int, 2>> left_;    ///< Per step, how many are to come per read.
+    std::array<uint32_t, 2> needed_{};        ///< Per read, axes that must be an image.
+    std::vector<uint8_t> occurs_;             ///< Per variable, which reads use it.
     Solution solution_;
     Failure failure_;
     size_t furthest_ = 0;

@@ -188,6 +188,9 @@ TEST(Match, RefusalsNameWhatIsInTheWay) {
          "reaches outside"},
         {"Y: f32[n:2, f:16, h:7, w:7] = sum[c:8, r:3, s:3] A[n, c, h + r, w + r | 0]"
          " * K[f, c, r, s]",
+         "iterator s of the reduction is not in both operands"},
+        {"Y: f32[n:2, f:16, h:7, w:7] = sum[c:8, r:3, s:3] A[n, c, h + r, h + w + s | 0]"
+         " * K[f, c, r, s]",
          "is indexed like"},
         {"Y: f32[n:2, f:16, h:7, w:7] = max[c:8, r:3, s:3] A[n, c, h + r, w + s | 0]"
          " * K[f, c, r, s]",
