@@ -83,18 +83,45 @@ Interval Ranges::of(Iterator iterator) const {
     return found->second;
 }
 
-/// Beyond the termwise enclosure, uses k * floor(e / k) = e - (e mod k) with e mod k in [0, k):
-/// each quotient with coefficient c, c a multiple of its divisor k, is traded for its numerator.
+namespace {
+
+/// What a quotient's term is traded for: c * floor(a / k) = c / k * (a - a mod k), or, where the
+/// index has floor(a / d) too and k = d * m, c / m * (floor(a / d) - floor(a / d) mod m).
+struct Trade {
+    Index instead;
+    int64_t scale;
+    int64_t modulus;
+};
+
+std::vector<Trade> trades(Index index, const Term& term) {
+    std::vector<Trade> result;
+    const AtomNode& atom = *term.atom;
+    if (atom.kind != AtomKind::FloorDiv) return result;
+    auto add = [&](Index part, int64_t modulus) {
+        if (term.coefficient % modulus == 0)
+            result.push_back({part, term.coefficient / modulus, modulus});
+    };
+    add(atom.a, atom.divisor);
+    for (const Term& other : index->terms)
+        if (other.atom->kind == AtomKind::FloorDiv && other.atom->a == atom.a &&
+            other.atom->divisor < atom.divisor && atom.divisor % other.atom->divisor == 0)
+            add(index->arena->linear(0, {{1, other.atom}}), atom.divisor / other.atom->divisor);
+    return result;
+}
+
+}  // namespace
+
+/// Beyond the termwise enclosure, trades each quotient for its numerator or for a quotient of the
+/// same numerator, less a remainder of known range.
 Interval interval_of(Index index, const Ranges& ranges) {
     Interval best = termwise(index, ranges);
     if (!has_correlation(index)) return best;
     for (const Term& term : index->terms) {
-        const AtomNode& atom = *term.atom;
-        if (atom.kind != AtomKind::FloorDiv || term.coefficient % atom.divisor != 0) continue;
-        int64_t scale = term.coefficient / atom.divisor;
-        Index rest = index - index->arena->linear(0, {term}) + atom.a * scale;
-        Interval remainder = scaled({0, atom.divisor - 1}, -scale);
-        best = intersection(best, plus(interval_of(rest, ranges), remainder));
+        for (const Trade& trade : trades(index, term)) {
+            Index rest = index - index->arena->linear(0, {term}) + trade.instead * trade.scale;
+            Interval remainder = scaled({0, trade.modulus - 1}, -trade.scale);
+            best = intersection(best, plus(interval_of(rest, ranges), remainder));
+        }
     }
     return best;
 }

@@ -1,6 +1,7 @@
 #include "plan/plan.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace ollie::plan {
 namespace {
@@ -110,12 +111,16 @@ private:
 
 std::vector<int> storage_holders(const Program& program) {
     std::vector<int> holder(program.buffers.size());
-    for (size_t i = 0; i < holder.size(); ++i) holder[i] = static_cast<int>(i);
+    std::iota(holder.begin(), holder.end(), 0);
+    auto role = [&](int buffer) { return program.buffers[static_cast<size_t>(buffer)].role; };
     for (const Step& step : program.steps) {
         if (step.kind != program::StepKind::Call || step.target != "alias") continue;
-        auto result = static_cast<size_t>(step.results.front());
-        if (program.buffers[result].role == Role::Scratch)
-            holder[result] = holder[static_cast<size_t>(step.arguments.front())];
+        int result = step.results.front();
+        int source = holder[static_cast<size_t>(step.arguments.front())];
+        if (role(result) == Role::Scratch)
+            holder[static_cast<size_t>(result)] = source;
+        else if (role(result) == Role::Output && role(source) == Role::Scratch)
+            std::replace(holder.begin(), holder.end(), source, result);
     }
     return holder;
 }

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "plan/plan.h"
+#include "program/print.h"
 #include "runtime/calls.h"
 #include "runtime/code.h"
 #include "tensor/strided_copy.h"
@@ -134,7 +135,8 @@ struct Session::Impl {
             for (size_t i = 0; i < step.results.size(); ++i)
                 bind(step.results[i], prepared.results[i]);
             if (memory_plan.scratch_offsets[s] >= 0)
-                prepared.scratch = in_arena(memory_plan.scratch_offsets[s]);
+                prepared.scratch =
+                    static_cast<std::byte*>(arena.data()) + memory_plan.scratch_offsets[s];
         }
         for (size_t i = 0; i < copied.size(); ++i) bind(copied[i].buffer, copied_from[i]);
     }
@@ -150,11 +152,16 @@ struct Session::Impl {
         else if (program->buffers[static_cast<size_t>(holder)].role == Role::Constant)
             pointer = constants[static_cast<size_t>(holder)];
         else
-            pointer = in_arena(memory_plan.offsets[static_cast<size_t>(holder)]);
+            pointer = in_arena(holder);
     }
 
-    void* in_arena(int64_t offset) {
-        if (offset < 0 || memory_plan.arena_bytes == 0) return nothing;
+    void* in_arena(int buffer) {
+        const Buffer& held = program->buffers[static_cast<size_t>(buffer)];
+        if (held.bytes() == 0) return nothing;
+        int64_t offset = memory_plan.offsets[static_cast<size_t>(buffer)];
+        if (offset < 0)
+            throw_user_error("the program's {} \"{}\" has no memory: it is in no list of {}s",
+                             name_of(held.role), held.name, name_of(held.role));
         return static_cast<std::byte*>(arena.data()) + offset;
     }
 

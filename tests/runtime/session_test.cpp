@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "runtime/compile_c.h"
+#include "support/interpret.h"
 #include "support/program_builder.h"
+#include "support/random_program.h"
 
 namespace ollie::runtime {
 namespace {
@@ -146,11 +148,11 @@ TEST(Session, AliasesShareStorage) {
         .output("Y", {6})
         .call("copy", {"X"}, {"S"}, same)
         .call("alias", {"S"}, {"T"}, "input S: f32[2, 3]\noutput T: f32[i:6] = S[i div 3, i mod 3]")
-        .call("alias", {"T"}, {"Y"}, "input T: f32[6]\noutput Y: f32[i:6] = T[i]");
+        .call("reference", {"T"}, {"Y"}, "input T: f32[6]\noutput Y: f32[i:6] = -T[i]");
     Session session(builder.share());
     EXPECT_EQ(session.arena_bytes(), 64);
     EXPECT_THAT(elements(session.run(std::vector{counting({2, 3})})[0]),
-                ElementsAre(0, 1, 2, 3, 4, 5));
+                ElementsAre(0, -1, -2, -3, -4, -5));
 }
 
 TEST(Session, AliasesOfInputsAndConstants) {
@@ -179,6 +181,45 @@ TEST(Session, AnAliasThatMovesElementsIsABug) {
     EXPECT_THROW(Session session(builder.share()), InternalError);
     builder.program().buffers[1].layout = {{1, 0}};
     EXPECT_THAT(elements(run(builder, {counting({2, 3})})[0]), ElementsAre(0, 1, 2, 3, 4, 5));
+}
+
+TEST(Session, AnAliasIntoAnOutputIsWrittenThere) {
+    ProgramBuilder builder;
+    builder.input("X", {2, 3})
+        .scratch("S", {2, 3})
+        .output("Y", {6})
+        .output("Z", {2, 3})
+        .call("reference", {"X"}, {"S"}, "input X: f32[2, 3]\noutput S: f32[i:2, j:3] = -X[i, j]")
+        .call("alias", {"S"}, {"Y"}, "input S: f32[2, 3]\noutput Y: f32[i:6] = S[i div 3, i mod 3]")
+        .call("copy", {"S"}, {"Z"}, "input S: f32[2, 3]\noutput Z: f32[i:2, j:3] = S[i, j]");
+    Session session(builder.share());
+    EXPECT_EQ(session.arena_bytes(), 0);
+    std::vector<HostArray> outputs = session.run(std::vector{counting({2, 3})});
+    EXPECT_THAT(elements(outputs[0]), ElementsAre(0, -1, -2, -3, -4, -5));
+    EXPECT_THAT(elements(outputs[1]), ElementsAre(0, -1, -2, -3, -4, -5));
+}
+
+TEST(Session, BuffersWithoutMemoryAreRefused) {
+    ProgramBuilder builder;
+    builder.input("X", {2, 3})
+        .output("Y", {2, 3})
+        .call("copy", {"X"}, {"Y"}, "input X: f32[2, 3]\noutput Y: f32[i:2, j:3] = X[i, j]");
+    builder.program().outputs.clear();
+    EXPECT_THROW(Session session(builder.share()), UserError);
+}
+
+TEST(Session, RandomProgramsComputeTheirMeaning) {
+    for (unsigned seed = 0; seed < 200; ++seed) {
+        SCOPED_TRACE(seed);
+        ProgramBuilder builder = testing::RandomProgram(seed).make();
+        std::vector<HostArray> inputs{counting({2, 3, 4}, 0.5)};
+        std::vector<HostArray> expected = testing::interpret(builder.program(), inputs);
+        std::vector<HostArray> found = run(builder, inputs);
+        ASSERT_EQ(found.size(), expected.size());
+        for (size_t k = 0; k < found.size(); ++k)
+            EXPECT_EQ(elements(found[k]), elements(expected[k]));
+        if (HasFailure()) break;
+    }
 }
 
 TEST(Session, EmptyTensors) {

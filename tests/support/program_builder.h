@@ -49,6 +49,7 @@ public:
 
     program::Step& last() { return program_.steps.back(); }
     program::Program& program() { return program_; }
+    const program::Program& program() const { return program_; }
     std::shared_ptr<const program::Program> share() const {
         return std::make_shared<const program::Program>(program_);
     }

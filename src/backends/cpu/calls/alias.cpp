@@ -1,7 +1,6 @@
-#include <cstring>
-
 #include "backends/cpu/calls.h"
-#include "backends/cpu/storage_map.h"
+#include "program/storage_map.h"
+#include "tensor/strided_copy.h"
 
 namespace ollie::backends::cpu::calls {
 namespace {
@@ -10,14 +9,14 @@ namespace {
 /// left to do.
 class AliasInstance : public CallInstance {
 public:
-    explicit AliasInstance(int64_t bytes) : bytes_(static_cast<size_t>(bytes)) {}
+    explicit AliasInstance(int64_t bytes) : copy_(1, {{bytes, 1, 1}}) {}
 
     void run(std::span<void* const> arguments, std::span<void* const> results, void*) override {
-        if (bytes_ > 0 && arguments[0] != results[0]) std::memcpy(results[0], arguments[0], bytes_);
+        if (arguments[0] != results[0]) copy_.run(arguments[0], results[0]);
     }
 
 private:
-    size_t bytes_;
+    StridedCopy copy_;
 };
 
 OrRefusal<std::vector<CallChoice>> choices(const match::Binding&) {
@@ -29,12 +28,10 @@ OrRefusal<std::vector<CallChoice>> choices(const match::Binding&) {
 double estimate(const match::Binding&, const CallChoice&, const match::Machine&) { return 0; }
 
 std::unique_ptr<CallInstance> prepare(const program::Step& step, const program::Program& program) {
-    auto map = storage_map(step, program);
     const program::Buffer& source = program.buffers[static_cast<size_t>(step.arguments.at(0))];
     const program::Buffer& target = program.buffers[static_cast<size_t>(step.results.at(0))];
-    CHECK(map && map->offset == 0 && source.bytes() == target.bytes() &&
-              StridedCopy(1, map->axes).is_contiguous(),
-          "alias: \"{}\" is not stored like \"{}\"", target.name, source.name);
+    CHECK(program::keeps_storage(step, program), "alias: \"{}\" is not stored like \"{}\"",
+          target.name, source.name);
     return std::make_unique<AliasInstance>(target.bytes());
 }
 

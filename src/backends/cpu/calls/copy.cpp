@@ -1,5 +1,5 @@
 #include "backends/cpu/calls.h"
-#include "backends/cpu/storage_map.h"
+#include "program/storage_map.h"
 #include "tensor/strided_copy.h"
 
 namespace ollie::backends::cpu::calls {
@@ -24,7 +24,7 @@ private:
 
 /// Any storage order of the argument and row-major results: what refuses is not a bare read.
 OrRefusal<std::vector<CallChoice>> choices(const match::Binding& binding) {
-    expr::Scalar read = bare_read(binding.definition);
+    expr::Scalar read = program::bare_read(binding.definition);
     if (!read) return refuse("it does more than move elements");
     std::vector<CallChoice> all;
     size_t rank = read->tensor->rank();
@@ -42,7 +42,7 @@ double estimate(const match::Binding& binding, const CallChoice&, const match::M
 }
 
 std::unique_ptr<CallInstance> prepare(const program::Step& step, const program::Program& program) {
-    auto map = storage_map(step, program);
+    auto map = program::storage_map(step, program);
     CHECK(map.has_value(), "copy: the step does more than move elements");
     int64_t size = size_of(program.buffers[static_cast<size_t>(step.results[0])].type);
     return std::make_unique<CopyInstance>(StridedCopy(size, map->axes), map->offset * size);

@@ -1,10 +1,10 @@
-#include "backends/cpu/storage_map.h"
+#include "program/storage_map.h"
 
 #include "expr/build.h"
 #include "expr/range.h"
 #include "expr/visit.h"
 
-namespace ollie::backends::cpu {
+namespace ollie::program {
 namespace {
 
 using namespace expr;
@@ -103,14 +103,22 @@ Scalar bare_read(const Tensor* definition) {
     return is_bare ? body : Scalar{};
 }
 
-std::optional<StorageMap> storage_map(const program::Step& step, const program::Program& program) {
+std::optional<StorageMap> storage_map(const Step& step, const Program& program) {
     if (step.meaning.outputs.size() != 1 || step.arguments.size() != 1) return std::nullopt;
+    if (!bare_read(step.meaning.outputs.front())) return std::nullopt;
     // New nodes go to an arena of their own: programs are shared between threads.
     Expr meaning = copy_to(std::make_shared<Arena>(), step.meaning);
-    if (!bare_read(meaning.outputs.front())) return std::nullopt;
-    const program::Buffer& source = program.buffers[static_cast<size_t>(step.arguments[0])];
-    const program::Buffer& target = program.buffers[static_cast<size_t>(step.results[0])];
+    const Buffer& source = program.buffers[static_cast<size_t>(step.arguments[0])];
+    const Buffer& target = program.buffers[static_cast<size_t>(step.results[0])];
     return AddressMap(meaning.outputs.front(), source.strides(), target.strides()).run();
 }
 
-}  // namespace ollie::backends::cpu
+bool keeps_storage(const Step& step, const Program& program) {
+    auto map = storage_map(step, program);
+    if (!map || map->offset != 0) return false;
+    const Buffer& source = program.buffers[static_cast<size_t>(step.arguments[0])];
+    const Buffer& target = program.buffers[static_cast<size_t>(step.results[0])];
+    return source.bytes() == target.bytes() && StridedCopy(1, map->axes).is_contiguous();
+}
+
+}  // namespace ollie::program
