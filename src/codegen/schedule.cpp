@@ -127,7 +127,8 @@ private:
 
     void order_loops() {
         std::vector<Halide::VarOrRVar> order;
-        Var outer("vo"), inner("vi"), lane("vl"), step("vu"), row_outer("ro"), row("ri");
+        Var outer("tile"), inner("in_tile"), lane("lane"), step("vector"), row_outer("row_tile"),
+            row("row");
         if (vector_ >= 0) {
             result().split(variable(vector_), outer, inner, unroll_ * lanes_,
                            TailStrategy::ShiftInwards);
@@ -169,7 +170,7 @@ private:
         if (fused == 0) return;
         Var all = outer_.back().variable;
         for (int i = 1; i < fused; ++i) {
-            Var next("f" + std::to_string(i));
+            Var next("fused" + std::to_string(i));
             result().fuse(outer_[outer_.size() - 1 - i].variable, all, next);
             all = next;
         }
@@ -224,11 +225,10 @@ private:
             int axis = result_axis(stage, i);
             if (axis < 0 || tile_extent(axis) == 1) continue;
             const Var& v = f.variables[i];
-            if (tile_) f.function.bound_extent(v, static_cast<int>(tile_extent(axis)));
             if (axis == vector_ && lanes_ > 1) {
-                Var step("s"), lane("l");
-                init.split(v, step, lane, lanes_, TailStrategy::GuardWithIf);
-                update.split(v, step, lane, lanes_, TailStrategy::GuardWithIf);
+                Var step("part"), lane("part_lane");
+                init.split(v, step, lane, lanes_, TailStrategy::RoundUp);
+                update.split(v, step, lane, lanes_, TailStrategy::RoundUp);
                 init.vectorize(lane).unroll(step);
                 update.vectorize(lane).unroll(step);
                 inner.insert(inner.begin(), Halide::VarOrRVar(lane));

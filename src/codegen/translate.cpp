@@ -340,7 +340,7 @@ private:
         StageFunction f;
         f.function = Halide::Func(name);
         for (size_t i = 0; i < tensor->rank(); ++i)
-            f.variables.emplace_back("v" + std::to_string(i));
+            f.variables.emplace_back("axis" + std::to_string(i));
         return f;
     }
 
@@ -356,7 +356,7 @@ private:
         return body;
     }
 
-    std::string next_name() { return "s" + std::to_string(result_.stages.size()); }
+    std::string next_name() { return "stage" + std::to_string(result_.stages.size()); }
 
     StageFunction pure(const Stage& stage) {
         StageFunction f = fresh(next_name(), stage.tensor);
@@ -372,7 +372,7 @@ private:
         std::vector<Halide::Range> ranges;
         for (const Axis& axis : reversed_axes(reduce->axes))
             ranges.push_back({static_cast<int32_t>(axis.lo), static_cast<int32_t>(axis.extent())});
-        f.domain = Halide::RDom(ranges, "r" + std::to_string(result_.stages.size()));
+        f.domain = Halide::RDom(ranges, "taps" + std::to_string(result_.stages.size()));
         BodyTranslator body = translator(stage, f);
         std::vector<Axis> axes = reversed_axes(reduce->axes);
         for (size_t i = 0; i < axes.size(); ++i)

@@ -120,6 +120,17 @@ TEST(Kernel, ChainOfTwoSums) {
                     "Y: f32[w:40] = sum[t:9] P[w + t - 4, t | 0]\n"));
 }
 
+TEST(Kernel, OffsetAddsOverTwoAxes) {
+    Expr group = expr::parse(
+        "input P: f32[10, 10, 9, 9]\ninput b: f32[]\n"
+        "T: f32[h:10, w:40, r:9] = sum[s:9] select((w - s + 3) mod 4 == 0, "
+        "P[h, (w - s + 3) div 4, r, s | 0], 0)\n"
+        "Y: f32[n:1, f:1, h:40, w:40] = sum[r:9] select((h - r + 3) mod 4 == 0, "
+        "T[(h - r + 3) div 4, w, r | 0], 0) + b[]\n");
+    check(group);
+    check(group, {Layout::channels_last(4)});
+}
+
 TEST(Kernel, SoftmaxAsOneGroup) {
     check(
         expr::parse("input A: f32[6, 33]\n"
