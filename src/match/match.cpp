@@ -88,10 +88,33 @@ private:
         for (size_t i = 0; i < pattern_.parameters.size(); ++i)
             if (!(solution.known >> i & 1)) solution.parameter[i] = 1;
         mismatches_.clear();
+        check_units(reads, solution);
+        if (!mismatches_.empty()) return mismatches_;
         check_indices(reads, solution);
         check_predicates(solution);
         if (!mismatches_.empty()) return mismatches_;
         return bind(reads, solution);
+    }
+
+    /// The pattern's axes of the iterator are images of nothing, or of axes of extent 1.
+    bool is_superfluous(int iterator, const std::vector<Scalar>& reads,
+                        const Solution& solution) const {
+        if (solution.variable[iterator] >= 0) return false;
+        for (size_t read = 0; read < reads.size(); ++read)
+            for (size_t axis = 0; axis < pattern_.reads[read].indices.size(); ++axis) {
+                int at = solution.axis_of[read][axis];
+                bool is_wide = at >= 0 && reads[read]->tensor->axes[at].extent() != 1;
+                if (is_wide && uses(pattern_.reads[read].indices[axis], iterator)) return false;
+            }
+        return true;
+    }
+
+    void check_units(const std::vector<Scalar>& reads, const Solution& solution) {
+        for (auto [first, second] : pattern_.not_units)
+            if (is_superfluous(first, reads, solution) && is_superfluous(second, reads, solution))
+                add(Kind::MissingIterator, IteratorClass::Rows, -1,
+                    fmt::format("nothing is {}: a pattern with fewer iterators fits",
+                                pattern_.iterators[first]));
     }
 
     int64_t value(const PatternFactor& factor, const Solution& solution) const {

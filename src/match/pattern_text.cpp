@@ -28,6 +28,7 @@ public:
         } else {
             parse_product();
         }
+        if (accept_word("where")) parse_not_units();
         CHECK(peek() == '\0', "pattern '{}': unread text at {}", text_, at_);
         return std::move(pattern_);
     }
@@ -42,6 +43,13 @@ private:
             iterator_list();
             return;
         }
+    }
+
+    void parse_not_units() {
+        do {
+            int first = iterator_name();
+            pattern_.not_units.emplace_back(first, accept_word("or") ? iterator_name() : first);
+        } while (accept(","));
     }
 
     void parse_select() {
@@ -215,12 +223,6 @@ private:
     Pattern pattern_;
 };
 
-bool uses(const PatternIndex& index, int iterator) {
-    return std::any_of(index.terms.begin(), index.terms.end(), [&](const PatternTerm& term) {
-        return term.numerator ? uses(*term.numerator, iterator) : term.iterator == iterator;
-    });
-}
-
 bool uses(const PatternRead& read, int iterator) {
     return std::any_of(read.indices.begin(), read.indices.end(),
                        [&](const PatternIndex& index) { return uses(index, iterator); });
@@ -236,6 +238,12 @@ void add_occurrences(Pattern& pattern) {
 }
 
 }  // namespace
+
+bool uses(const PatternIndex& index, int iterator) {
+    return std::any_of(index.terms.begin(), index.terms.end(), [&](const PatternTerm& term) {
+        return term.numerator ? uses(*term.numerator, iterator) : term.iterator == iterator;
+    });
+}
 
 std::shared_ptr<const Pattern> parse_pattern(std::string_view text) {
     Pattern pattern = PatternParser(text).parse();

@@ -11,6 +11,7 @@
 /// Patterns, parsed.
 ///
 ///   pattern   ::= name [ iterator, ... ] = (monoid [ iterator, ... ])? body
+///                 (where iterator (or iterator)? (, ...)*)?  these are no units, not both of them
 ///   body      ::= select(index == 0 and ..., product, 0) | product
 ///   product   ::= read * read ...
 ///   read      ::= name [ index, ... (| outside)? ]
@@ -43,6 +44,8 @@ struct PatternIndex {
     std::string text;
 };
 
+bool uses(const PatternIndex&, int iterator);
+
 struct PatternRead {
     std::string name;
     std::vector<PatternIndex> indices;
@@ -60,6 +63,7 @@ struct Pattern {
     expr::Monoid monoid = expr::Monoid::Sum;
     std::vector<PatternIndex> zeros;  ///< The predicate: all of these are 0.
     std::vector<PatternRead> reads;
+    std::vector<std::pair<int, int>> not_units;  ///< Iterators of which one at least is no unit.
     bool is_contraction = false;
 
     int reduced_count() const { return static_cast<int>(iterators.size()) - traversal_count; }

@@ -217,6 +217,17 @@ TEST(Match, RefusalsNameWhatIsInTheWay) {
     }
 }
 
+TEST(Match, APatternMayAskForMoreThanUnits) {
+    const std::string text =
+        "input A: f32[2, 8, 14, 1]\nweight K: f32[16, 8, 3, 1]\n"
+        "Y: f32[n:2, f:16, h:12, w:1] = sum[c:8, r:3, s:1] A[n, c, h + r, w + s] * K[f, c, r, s]\n";
+    EXPECT_TRUE(match_text(text, convolution).is_bound());
+    std::string strict = std::string(convolution) + " where h or r, w or s";
+    Matched m = match_text(text, strict);
+    ASSERT_FALSE(m.is_bound());
+    EXPECT_EQ(m.mismatches()[0].kind, Mismatch::Kind::MissingIterator);
+}
+
 TEST(Match, ATransposedWithAWrongPredicateIsNone) {
     Matched m = match_text(
         "input A: f32[2, 3, 9]\nweight K: f32[3, 4, 5]\n"

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "backends/cpu/calls.h"
+#include "base/parallel.h"
 #include "expr/build.h"
 #include "expr/evaluate.h"
 #include "expr/print.h"
@@ -181,7 +182,9 @@ struct Checked {
 };
 
 /// Every choice of the call for the definition gives what the definition says.
-inline Checked check_choices(const LibraryCall& call, const expr::Tensor* definition) {
+inline Checked check_choices(const LibraryCall& call, const expr::Tensor* definition,
+                             int threads = 1) {
+    set_threads(threads);
     SCOPED_TRACE(expr::print(expr::Expr{nullptr, {definition}}));
     Checked checked;
     std::vector<match::Binding> bindings = bindings_of(call, definition);

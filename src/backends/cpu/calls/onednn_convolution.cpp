@@ -1,4 +1,5 @@
 #include "backends/cpu/onednn/instance.h"
+#include "backends/cpu/onednn/support.h"
 #include "backends/cpu/onednn/window.h"
 
 namespace ollie::backends::cpu::calls {
@@ -47,11 +48,11 @@ std::string pattern_of(const Spelling& spelling) {
                                           : "$cg*" + group + " + c";
     if (spelling.source_has_axis && !is_explicit) source = "f div $fg, c";
     if (is_explicit) weights = spelling.weights_have_axis ? "g, f" : "$fg*g + f";
-    return fmt::format("Y[n, {}f, {}] = sum[c, {}] A[n, {}, {} | 0] * K[{}, c, {}]",
+    return fmt::format("Y[n, {}f, {}] = sum[c, {}] A[n, {}, {} | 0] * K[{}, c, {}]{}",
                        is_explicit ? "g, " : "", for_each_spatial(spelling.rank, "@h"),
                        for_each_spatial(spelling.rank, "@r"), source,
                        for_each_spatial(spelling.rank, "$s@h*@h + $d@h*@r - $p@h"), weights,
-                       for_each_spatial(spelling.rank, "@r"));
+                       for_each_spatial(spelling.rank, "@r"), no_units(spelling.rank, is_explicit));
 }
 
 std::vector<std::string> patterns() {
@@ -173,11 +174,9 @@ OrRefusal<std::vector<CallChoice>> choices(const match::Binding& binding) {
     const Spelling& spelling = spellings()[static_cast<size_t>(binding.pattern)];
     DataAxes source = DataAxes::of(binding.operands[0], spelling.source_channel_axes());
     DataAxes result = DataAxes::of(binding.result, spelling.result_channel_axes());
-    dnnl::engine engine(dnnl::engine::kind::cpu, 0);
     return supported_choices(
-        data_layouts(source, result),
-        [&](const DataLayouts& layouts) { return choice_of(binding, layouts); },
-        [&](const CallChoice& choice) { return descriptor(choice.parameters, engine); });
+        "onednn_convolution", data_layouts(source, result),
+        [&](const DataLayouts& layouts) { return choice_of(binding, layouts); }, descriptor);
 }
 
 double estimate(const match::Binding& binding, const CallChoice& choice,

@@ -1,4 +1,5 @@
 #include "backends/cpu/onednn/instance.h"
+#include "backends/cpu/onednn/support.h"
 #include "backends/cpu/onednn/window.h"
 
 namespace ollie::backends::cpu::calls {
@@ -58,12 +59,13 @@ std::string pattern_of(const Spelling& spelling) {
     auto [source, weights] = channel_indices(spelling);
     int rank = spelling.rank;
     constexpr std::string_view numerator = "(@h + $p@h - $d@h*@r)";
-    return fmt::format("Y[n, {}f, {}] = sum[c, {}] select({}, A[n, {}, {} | 0] * K[{}, {}], 0)",
+    return fmt::format("Y[n, {}f, {}] = sum[c, {}] select({}, A[n, {}, {} | 0] * K[{}, {}], 0){}",
                        spelling.groups == Groups::Explicit ? "g, " : "",
                        for_each_spatial(rank, "@h"), for_each_spatial(rank, "@r"),
                        for_each_spatial(rank, fmt::format("{} mod $s@h == 0", numerator), " and "),
                        source, for_each_spatial(rank, fmt::format("{} div $s@h", numerator)),
-                       weights, for_each_spatial(rank, "@r"));
+                       weights, for_each_spatial(rank, "@r"),
+                       no_units(rank, spelling.groups == Groups::Explicit));
 }
 
 std::vector<std::string> patterns() {
@@ -209,11 +211,9 @@ OrRefusal<std::vector<CallChoice>> choices(const match::Binding& binding) {
     const Spelling& spelling = spellings()[static_cast<size_t>(binding.pattern)];
     DataAxes source = DataAxes::of(binding.operands[0], spelling.source_channel_axes());
     DataAxes result = DataAxes::of(binding.result, spelling.result_channel_axes());
-    dnnl::engine engine(dnnl::engine::kind::cpu, 0);
     return supported_choices(
-        data_layouts(source, result),
-        [&](const DataLayouts& layouts) { return choice_of(binding, layouts); },
-        [&](const CallChoice& choice) { return descriptor(choice.parameters, engine); });
+        "onednn_deconvolution", data_layouts(source, result),
+        [&](const DataLayouts& layouts) { return choice_of(binding, layouts); }, descriptor);
 }
 
 /// Of the taps that the definition counts, one in stride * stride meets an element.

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "backends/cpu/onednn/instance.h"
+#include "backends/cpu/onednn/support.h"
 #include "backends/cpu/onednn/window.h"
 #include "expr/build.h"
 #include "match/contraction.h"
@@ -267,24 +268,10 @@ OrRefusal<CallChoice> choice_of(const match::Binding& binding, const Candidate& 
     return choice;
 }
 
-constexpr size_t most_choices = 16;
-
 OrRefusal<std::vector<CallChoice>> choices(const match::Binding& binding) {
-    dnnl::engine engine(dnnl::engine::kind::cpu, 0);
-    std::vector<CallChoice> different;
-    auto supported = supported_choices(
-        candidates_of(*binding.contraction),
-        [&](const Candidate& candidate) { return choice_of(binding, candidate); },
-        [&](const CallChoice& choice) { return descriptor(choice.parameters, engine); });
-    if (!supported) return supported;
-    for (CallChoice& choice : *supported) {
-        bool is_known = std::any_of(different.begin(), different.end(), [&](const auto& known) {
-            return known.argument_layouts == choice.argument_layouts &&
-                   known.result_layout == choice.result_layout;
-        });
-        if (!is_known && different.size() < most_choices) different.push_back(std::move(choice));
-    }
-    return different;
+    return supported_choices(
+        "onednn_matmul", candidates_of(*binding.contraction),
+        [&](const Candidate& candidate) { return choice_of(binding, candidate); }, descriptor);
 }
 
 double estimate(const match::Binding& binding, const CallChoice& choice,

@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "backends/cpu/onednn/instance.h"
+#include "backends/cpu/onednn/support.h"
 #include "backends/cpu/onednn/window.h"
 #include "expr/visit.h"
 
@@ -19,10 +20,10 @@ std::vector<std::string> patterns() {
     for (int pattern = 0; pattern < 2 * most_spatial_axes; ++pattern) {
         Spelling spelling = spelling_of(pattern);
         texts.push_back(fmt::format(
-            "Y[n, c, {}] = {}[{}] A[n, c, {} | {}]", for_each_spatial(spelling.rank, "@h"),
+            "Y[n, c, {}] = {}[{}] A[n, c, {} | {}]{}", for_each_spatial(spelling.rank, "@h"),
             spelling.is_maximum ? "max" : "sum", for_each_spatial(spelling.rank, "@r"),
             for_each_spatial(spelling.rank, "$s@h*@h + $d@h*@r - $p@h"),
-            spelling.is_maximum ? "-inf" : "0"));
+            spelling.is_maximum ? "-inf" : "0", no_units(spelling.rank)));
     }
     return texts;
 }
@@ -210,11 +211,9 @@ OrRefusal<CallChoice> choice_of(const match::Binding& binding, const DataLayouts
 OrRefusal<std::vector<CallChoice>> choices(const match::Binding& binding) {
     DataAxes source = DataAxes::of(binding.operands[0], 1);
     DataAxes result = DataAxes::of(binding.result, 1);
-    dnnl::engine engine(dnnl::engine::kind::cpu, 0);
     return supported_choices(
-        data_layouts(source, result),
-        [&](const DataLayouts& layouts) { return choice_of(binding, layouts); },
-        [&](const CallChoice& choice) { return descriptor(choice.parameters, engine); });
+        "onednn_pooling", data_layouts(source, result),
+        [&](const DataLayouts& layouts) { return choice_of(binding, layouts); }, descriptor);
 }
 
 double estimate(const match::Binding& binding, const CallChoice& choice,

@@ -71,45 +71,7 @@ private:
     std::string implementation_;
 };
 
-/// Calls `make`, which builds a primitive descriptor; a refusal if the library has none or only its
-/// reference implementation, which is a hundred times slower.
-template <typename Make>
-OrRefusal<bool> is_supported(const Make& make) {
-    try {
-        auto descriptor = make();
-        std::string implementation = descriptor.impl_info_str();
-        if (implementation.starts_with("ref"))
-            return refuse("the library has only a reference implementation ({})", implementation);
-        return true;
-    } catch (const dnnl::error& error) {
-        return refuse("the library refuses: {}", error.message);
-    }
-}
-
-/// The choices that `plan` makes of the candidates and for which the library has more than a
-/// reference implementation of what `make` describes; the first reason if there are none.
-template <typename Candidate, typename Plan, typename Make>
-OrRefusal<std::vector<CallChoice>> supported_choices(const std::vector<Candidate>& candidates,
-                                                     const Plan& plan, const Make& make) {
-    std::vector<CallChoice> choices;
-    std::string reason = "there is no layout";
-    for (auto candidate = candidates.rbegin(); candidate != candidates.rend(); ++candidate) {
-        OrRefusal<CallChoice> choice = plan(*candidate);
-        if (!choice) {
-            reason = choice.reason();
-            continue;
-        }
-        OrRefusal<bool> supported = is_supported([&] { return make(*choice); });
-        if (supported)
-            choices.insert(choices.begin(), *choice);
-        else
-            reason = supported.reason();
-    }
-    if (choices.empty()) return Refusal{reason};
-    return choices;
-}
-
-/// The same for what must succeed.
+/// What `make` builds, which the library has been seen to offer.
 template <typename Make>
 auto descriptor_or_fail(const Make& make) {
     try {

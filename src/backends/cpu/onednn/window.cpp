@@ -30,6 +30,12 @@ std::string for_each_spatial(int rank, std::string_view piece, std::string_view 
     return text;
 }
 
+std::string no_units(int rank, bool has_group_iterator) {
+    std::string text = has_group_iterator ? " where g" : "";
+    if (rank > 1) text += (text.empty() ? " where " : ", ") + for_each_spatial(rank, "@h or @r");
+    return text;
+}
+
 OrRefusal<std::vector<WindowAxis>> window_axes(const match::Binding& binding, int rank) {
     std::vector<WindowAxis> axes;
     for (int i = 0; i < rank; ++i) {
@@ -39,8 +45,6 @@ OrRefusal<std::vector<WindowAxis>> window_axes(const match::Binding& binding, in
                         binding.extent(tap_names(rank)[i])};
         if (axis.stride < 1 || axis.dilation < 1)
             return refuse("stride {} and dilation {} of {}", axis.stride, axis.dilation, name);
-        if (rank > 1 && axis.positions == 1 && axis.taps == 1)
-            return refuse("spatial axis {} is a unit: a call of lower rank takes it", name);
         axes.push_back(axis);
     }
     return axes;

@@ -20,6 +20,10 @@ std::vector<std::string> tap_names(int rank);       ///< "r", "s"
 /// For each spatial axis one piece of text, `@h` and `@r` standing for its names, joined.
 std::string for_each_spatial(int rank, std::string_view piece, std::string_view separator = ", ");
 
+/// The end of a pattern of rank 2 or 3 that has no spatial axis of one position and one tap, since
+/// a pattern of lower rank takes what has; and of one with an iterator for groups.
+std::string no_units(int rank, bool has_group_iterator = false);
+
 /// One spatial axis; extents in elements, a dilation of 1 is dense.
 struct WindowAxis {
     int64_t stride = 1;
@@ -29,8 +33,7 @@ struct WindowAxis {
     int64_t taps = 1;
 };
 
-/// From the binding; refuses what no library call takes (reversed axes) and axes that are units
-/// through and through, which the call of a lower rank takes.
+/// From the binding; refuses what no library call takes (reversed axes).
 OrRefusal<std::vector<WindowAxis>> window_axes(const match::Binding&, int rank);
 
 /// The window as the library takes it. A negative pad is none: the view of the data is cut instead.
