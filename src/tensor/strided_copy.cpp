@@ -10,8 +10,9 @@ namespace ollie {
 namespace {
 
 constexpr int64_t tile = 16;
-/// Tiles along the row that make one unit of work.
-constexpr int64_t tiles_per_unit = 8;
+/// Rows and columns of one unit of work: few rows, so that each is read as a stream.
+constexpr int64_t unit_rows = 32;
+constexpr int64_t unit_columns = 1024;
 /// A contiguous row is cut into pieces of so many elements.
 constexpr int64_t piece = 16384;
 constexpr int64_t parallel_bytes = 128 << 10;
@@ -84,7 +85,7 @@ StridedCopy::StridedCopy(int64_t element_bytes, std::vector<CopyAxis> axes)
         outer_.erase(innermost);
     }
     units_ = column_.extent > 1
-                 ? ceil_div(column_.extent, tile) * ceil_div(row_.extent, tile * tiles_per_unit)
+                 ? ceil_div(column_.extent, unit_columns) * ceil_div(row_.extent, unit_rows)
                  : ceil_div(row_.extent, piece);
     for (const CopyAxis& axis : outer_) units_ *= axis.extent;
 }
@@ -105,10 +106,11 @@ bool StridedCopy::is_contiguous() const {
 
 template <typename Element>
 void StridedCopy::run_unit(const Element* source, Element* target, int64_t unit) const {
-    int64_t across = ceil_div(row_.extent, column_.extent > 1 ? tile * tiles_per_unit : piece);
+    bool is_tiled = column_.extent > 1;
+    int64_t across = ceil_div(row_.extent, is_tiled ? unit_rows : piece);
     int64_t row_part = unit % across;
     unit /= across;
-    int64_t down = ceil_div(column_.extent, tile);
+    int64_t down = ceil_div(column_.extent, unit_columns);
     int64_t column_part = unit % down;
     unit /= down;
     for (size_t k = outer_.size(); k-- > 0;) {
@@ -117,19 +119,26 @@ void StridedCopy::run_unit(const Element* source, Element* target, int64_t unit)
         source += i * outer_[k].source_stride;
         target += i * outer_[k].target_stride;
     }
-    if (column_.extent == 1) {
-        int64_t begin = row_part * piece;
-        copy_row(source + begin * row_.source_stride, row_.source_stride,
-                 target + begin * row_.target_stride, row_.target_stride,
-                 std::min(piece, row_.extent - begin));
+    if (is_tiled) {
+        copy_tiles(source, target, row_part * unit_rows, column_part * unit_columns);
         return;
     }
-    int64_t column = column_part * tile;
-    int64_t end = std::min(row_.extent, (row_part + 1) * tile * tiles_per_unit);
-    for (int64_t row = row_part * tile * tiles_per_unit; row < end; row += tile)
-        copy_tile(source + row * row_.source_stride + column, row_.source_stride,
-                  target + row + column * column_.target_stride, column_.target_stride,
-                  std::min(tile, end - row), std::min(tile, column_.extent - column));
+    int64_t begin = row_part * piece;
+    copy_row(source + begin * row_.source_stride, row_.source_stride,
+             target + begin * row_.target_stride, row_.target_stride,
+             std::min(piece, row_.extent - begin));
+}
+
+template <typename Element>
+void StridedCopy::copy_tiles(const Element* source, Element* target, int64_t first_row,
+                             int64_t first_column) const {
+    int64_t last_row = std::min(row_.extent, first_row + unit_rows);
+    int64_t last_column = std::min(column_.extent, first_column + unit_columns);
+    for (int64_t row = first_row; row < last_row; row += tile)
+        for (int64_t column = first_column; column < last_column; column += tile)
+            copy_tile(source + row * row_.source_stride + column, row_.source_stride,
+                      target + row + column * column_.target_stride, column_.target_stride,
+                      std::min(tile, last_row - row), std::min(tile, last_column - column));
 }
 
 template <typename Element>

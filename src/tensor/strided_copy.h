@@ -36,6 +36,9 @@ private:
     void run_as(const void* source, void* target) const;
     template <typename Element>
     void run_unit(const Element* source, Element* target, int64_t unit) const;
+    template <typename Element>
+    void copy_tiles(const Element* source, Element* target, int64_t first_row,
+                    int64_t first_column) const;
 
     int64_t element_bytes_;
     int64_t bytes_ = 0;
