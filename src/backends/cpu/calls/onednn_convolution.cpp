@@ -129,6 +129,14 @@ dnnl::convolution_forward::primitive_desc descriptor(const Attributes& parameter
             attribute_of(epilogue)};
 }
 
+/// A window that has one position and reads the whole axis: its taps might as well be channels.
+bool covers(const match::Operand& source, const Spelling& spelling, size_t spatial,
+            const WindowAxis& axis) {
+    int at = source.axis_of[1 + static_cast<size_t>(spelling.source_channel_axes()) + spatial];
+    if (spelling.rank == 1 || at < 0 || axis.positions != 1 || axis.pad_begin != 0) return false;
+    return axis.taps > 1 && axis.taps == source.tensor->axes[at].extent();
+}
+
 /// The views and windows of one combination of layouts.
 OrRefusal<CallChoice> choice_of(const match::Binding& binding, const DataLayouts& layouts) {
     const Spelling& spelling = spellings()[static_cast<size_t>(binding.pattern)];
@@ -140,12 +148,17 @@ OrRefusal<CallChoice> choice_of(const match::Binding& binding, const DataLayouts
     DataAxes result = DataAxes::of(binding.result, spelling.result_channel_axes());
     if (source.channel_count() != channels->groups * channels->source)
         return refuse("only a part of the channels is read");
-    auto source_view = view_of(source.tensor, layouts.source, source.groups());
+    for (size_t i = 0; i < axes->size(); ++i)
+        if (channels->source == 1 && covers(binding.operands[0], spelling, i, (*axes)[i]))
+            return refuse("taps are channels: a convolution of lower rank takes it");
+    auto source_view =
+        view_of(source.tensor, layouts.source, source.groups(), layouts.is_source_last);
     if (!source_view) return Refusal{source_view.reason()};
-    auto result_view = view_of(result.tensor, layouts.result, result.groups());
+    auto result_view =
+        view_of(result.tensor, layouts.result, result.groups(), layouts.is_result_last);
     if (!result_view) return Refusal{result_view.reason()};
-    bool is_copied = layouts.is_mixed;
-    auto window = window_parameters(*axes, *source_view, is_copied);
+    bool is_copied = layouts.is_mixed();
+    auto window = window_parameters(*axes, *source_view, layouts.is_source_last, is_copied);
     if (!window) return Refusal{window.reason()};
 
     CallChoice choice;
@@ -156,8 +169,12 @@ OrRefusal<CallChoice> choice_of(const match::Binding& binding, const DataLayouts
     if (arguments.add(source.tensor, layouts.source) != 0 ||
         arguments.add(kernel, kernel_layout) != 1)
         return refuse("source and weights are one tensor");
-    auto epilogue = plan_epilogue(
-        binding, {binding.definition, layouts.result, result.groups(), 1, 1}, arguments);
+    auto epilogue = plan_epilogue(binding,
+                                  {.definition = binding.definition,
+                                   .layout = layouts.result,
+                                   .dims = result.groups(),
+                                   .is_channels_last = layouts.is_result_last},
+                                  arguments);
     if (!epilogue) return Refusal{epilogue.reason()};
     put_source(choice.parameters, *source_view, is_copied);
     put(choice.parameters, "weights",
@@ -182,7 +199,7 @@ OrRefusal<std::vector<CallChoice>> choices(const match::Binding& binding) {
 double estimate(const match::Binding& binding, const CallChoice& choice,
                 const match::Machine& machine) {
     View weights = get_view(choice.parameters, "weights");
-    View source = get_view(choice.parameters, "source");
+    View source = source_seen(choice.parameters);
     bool is_grouped = weights.dims.size() > source.dims.size();
     int64_t filters = weights.dims[is_grouped ? 1 : 0];
     int64_t channels = weights.dims[is_grouped ? 2 : 1];
@@ -191,7 +208,8 @@ double estimate(const match::Binding& binding, const CallChoice& choice,
     if (is_depthwise) efficiency = 0.15;
     bool is_channels_last = source.strides[1] == 1;
     if (!is_channels_last) efficiency *= 0.6;
-    return roofline(machine, operations_of(binding), efficiency, bytes_of(binding));
+    return copy_seconds(choice.parameters, machine) +
+           roofline(machine, operations_of(binding), efficiency, bytes_of(binding));
 }
 
 std::unique_ptr<CallInstance> prepare(const program::Step& step, const program::Program& program) {

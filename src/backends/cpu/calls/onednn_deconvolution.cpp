@@ -178,9 +178,11 @@ OrRefusal<CallChoice> choice_of(const match::Binding& binding, const DataLayouts
     DataAxes result = DataAxes::of(binding.result, spelling.result_channel_axes());
     if (source.channel_count() != channels->groups * channels->source)
         return refuse("only a part of the channels is read");
-    auto source_view = view_of(source.tensor, layouts.source, source.groups());
+    auto source_view =
+        view_of(source.tensor, layouts.source, source.groups(), layouts.is_source_last);
     if (!source_view) return Refusal{source_view.reason()};
-    auto result_view = view_of(result.tensor, layouts.result, result.groups());
+    auto result_view =
+        view_of(result.tensor, layouts.result, result.groups(), layouts.is_result_last);
     if (!result_view) return Refusal{result_view.reason()};
     auto window = transposed_window(*axes, *source_view);
     if (!window) return Refusal{window.reason()};
@@ -193,10 +195,14 @@ OrRefusal<CallChoice> choice_of(const match::Binding& binding, const DataLayouts
     if (arguments.add(source.tensor, layouts.source) != 0 ||
         arguments.add(kernel, kernel_layout) != 1)
         return refuse("source and weights are one tensor");
-    auto epilogue = plan_epilogue(
-        binding, {binding.definition, layouts.result, result.groups(), 1, 1}, arguments);
+    auto epilogue = plan_epilogue(binding,
+                                  {.definition = binding.definition,
+                                   .layout = layouts.result,
+                                   .dims = result.groups(),
+                                   .is_channels_last = layouts.is_result_last},
+                                  arguments);
     if (!epilogue) return Refusal{epilogue.reason()};
-    put_source(choice.parameters, *source_view, layouts.is_mixed);
+    put_source(choice.parameters, *source_view, layouts.is_mixed());
     put(choice.parameters, "weights",
         weights_view(binding, spelling, *channels, *axes, kernel_layout));
     put(choice.parameters, "result", *result_view);
@@ -220,14 +226,15 @@ OrRefusal<std::vector<CallChoice>> choices(const match::Binding& binding) {
 double estimate(const match::Binding& binding, const CallChoice& choice,
                 const match::Machine& machine) {
     View weights = get_view(choice.parameters, "weights");
-    View source = get_view(choice.parameters, "source");
+    View source = source_seen(choice.parameters);
     bool is_grouped = weights.dims.size() > source.dims.size();
     double operations = operations_of(binding);
     for (int64_t stride : get_window(choice.parameters).strides)
         operations /= static_cast<double>(stride);
     double efficiency = 0.7 * lane_use(weights.dims[is_grouped ? 1 : 0]);
     if (source.strides[1] != 1) efficiency *= 0.6;
-    return roofline(machine, operations, efficiency, bytes_of(binding));
+    return copy_seconds(choice.parameters, machine) +
+           roofline(machine, operations, efficiency, bytes_of(binding));
 }
 
 std::unique_ptr<CallInstance> prepare(const program::Step& step, const program::Program& program) {

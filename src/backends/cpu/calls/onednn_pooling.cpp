@@ -172,20 +172,26 @@ OrRefusal<CallChoice> choice_of(const match::Binding& binding, const DataLayouts
     DataAxes result = DataAxes::of(binding.result, 1);
     auto pool = pool_of(binding, *axes, source);
     if (!pool) return Refusal{pool.reason()};
-    auto source_view = view_of(source.tensor, layouts.source, source.groups());
+    auto source_view =
+        view_of(source.tensor, layouts.source, source.groups(), layouts.is_source_last);
     if (!source_view) return Refusal{source_view.reason()};
-    auto result_view = view_of(result.tensor, layouts.result, result.groups());
+    auto result_view =
+        view_of(result.tensor, layouts.result, result.groups(), layouts.is_result_last);
     if (!result_view) return Refusal{result_view.reason()};
-    bool is_copied = layouts.is_mixed;
-    auto window = window_parameters(*axes, *source_view, is_copied);
+    bool is_copied = layouts.is_mixed();
+    auto window = window_parameters(*axes, *source_view, layouts.is_source_last, is_copied);
     if (!window) return Refusal{window.reason()};
 
     CallChoice choice;
     choice.result_layout = layouts.result;
     ArgumentList arguments;
     arguments.add(source.tensor, layouts.source);
-    ResultGeometry geometry{binding.definition, layouts.result, result.groups(), 1,
-                            pool->scale,        false};
+    ResultGeometry geometry{.definition = binding.definition,
+                            .layout = layouts.result,
+                            .dims = result.groups(),
+                            .scale = pool->scale,
+                            .takes_bias = false,
+                            .is_channels_last = layouts.is_result_last};
     auto epilogue = plan_epilogue(pool->binding, geometry, arguments);
     if (!epilogue) return Refusal{epilogue.reason()};
     // Seen to fail in oneDNN 3.2 when run.
@@ -218,9 +224,10 @@ OrRefusal<std::vector<CallChoice>> choices(const match::Binding& binding) {
 
 double estimate(const match::Binding& binding, const CallChoice& choice,
                 const match::Machine& machine) {
-    bool is_channels_last = get_view(choice.parameters, "source").strides[1] == 1;
-    return roofline(machine, operations_of(binding), is_channels_last ? 0.1 : 0.03,
-                    bytes_of(binding));
+    bool is_channels_last = source_seen(choice.parameters).strides[1] == 1;
+    return copy_seconds(choice.parameters, machine) + roofline(machine, operations_of(binding),
+                                                               is_channels_last ? 0.1 : 0.03,
+                                                               bytes_of(binding));
 }
 
 std::unique_ptr<CallInstance> prepare(const program::Step& step, const program::Program& program) {

@@ -138,7 +138,7 @@ private:
         auto groups = groups_of(step, geometry_);
         if (!groups) return Refusal{groups.reason()};
         Layout layout = layout_like(step, geometry_.layout);
-        auto view = view_of(step.tensor, layout, *groups);
+        auto view = view_of(step.tensor, layout, *groups, geometry_.is_channels_last);
         if (!view) return Refusal{view.reason()};
         int argument = arguments_.add(step.tensor, layout);
         if (argument < 0) return refuse("{} is needed in two layouts", step.tensor->name);

@@ -42,6 +42,7 @@ struct ResultGeometry {
     int channel = 1;              ///< The dimension that bias and prelu vary along.
     double scale = 1;             ///< The library's value times this is the core's value.
     bool takes_bias = true;
+    bool is_channels_last = false;
 };
 
 /// The epilogue in oneDNN's terms; its tensors are added to the arguments.

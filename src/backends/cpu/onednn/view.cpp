@@ -1,6 +1,7 @@
 #include "backends/cpu/onednn/view.h"
 
 #include <algorithm>
+#include <numeric>
 #include <sstream>
 
 #include "expr/visit.h"
@@ -48,7 +49,7 @@ int64_t get_int(const Attributes& attributes, const std::string& name) {
 }
 
 OrRefusal<View> view_of(const expr::Tensor* tensor, const Layout& layout,
-                        std::span<const AxisGroup> dims) {
+                        std::span<const AxisGroup> dims, bool is_channels_last) {
     Shape shape = tensor->shape();
     std::vector<int64_t> strides = layout.strides(shape);
     View view;
@@ -67,17 +68,18 @@ OrRefusal<View> view_of(const expr::Tensor* tensor, const Layout& layout,
         view.dims.push_back(extent);
         view.strides.push_back(stride);
     }
-    set_unit_strides(view);
+    set_unit_strides(view, is_channels_last);
     return view;
 }
 
-void set_unit_strides(View& view) {
-    for (size_t d = view.dims.size(); d-- > 0;) {
-        if (view.dims[d] != 1) continue;
-        int64_t inner = 1;
-        for (size_t other = d + 1; other < view.dims.size(); ++other)
-            inner = std::max(inner, view.dims[other] * view.strides[other]);
-        view.strides[d] = inner;
+void set_unit_strides(View& view, bool is_channels_last) {
+    std::vector<size_t> order(view.dims.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    if (is_channels_last) std::rotate(order.begin() + 1, order.begin() + 2, order.end());
+    int64_t inner = 1;
+    for (auto d = order.rbegin(); d != order.rend(); ++d) {
+        if (view.dims[*d] == 1) view.strides[*d] = inner;
+        inner = std::max(inner, view.dims[*d] * view.strides[*d]);
     }
 }
 

@@ -39,10 +39,12 @@ using AxisGroup = std::vector<int>;
 
 /// The view of a tensor stored in `layout` whose dimensions are these groups; a group whose axes do
 /// not nest is refused.
-OrRefusal<View> view_of(const expr::Tensor*, const Layout&, std::span<const AxisGroup> dims);
+OrRefusal<View> view_of(const expr::Tensor*, const Layout&, std::span<const AxisGroup> dims,
+                        bool is_channels_last = false);
 
-/// Gives unit dimensions the strides that they would have in a dense tensor.
-void set_unit_strides(View&);
+/// Gives unit dimensions the strides that they would have in a dense tensor whose dimensions come
+/// in order, or whose second one comes last: the library tells formats apart by strides alone.
+void set_unit_strides(View&, bool is_channels_last = false);
 
 /// The storage order in which the axes (-1: none) come in this order, outermost first; axes that
 /// are not named come before them. Row-major where that is the same storage, since unit axes may be

@@ -63,7 +63,7 @@ WindowParameters get_window(const Attributes& attributes) {
 }
 
 OrRefusal<WindowParameters> window_parameters(const std::vector<WindowAxis>& axes, View& gathered,
-                                              bool& is_cut) {
+                                              bool is_channels_last, bool& is_cut) {
     WindowParameters window;
     size_t first = gathered.dims.size() - axes.size();
     for (size_t i = 0; i < axes.size(); ++i) {
@@ -88,7 +88,7 @@ OrRefusal<WindowParameters> window_parameters(const std::vector<WindowAxis>& axe
         window.pads_begin.push_back(begin);
         window.pads_end.push_back(end);
     }
-    set_unit_strides(gathered);
+    set_unit_strides(gathered, is_channels_last);
     return window;
 }
 
@@ -130,9 +130,13 @@ int64_t DataAxes::channel_count() const {
 }
 
 std::vector<DataLayouts> data_layouts(const DataAxes& source, const DataAxes& result) {
-    std::vector<DataLayouts> all{{source.channels_last(), result.channels_last(), false},
-                                 {source.channels_first(), result.channels_first(), false},
-                                 {source.channels_first(), result.channels_last(), true}};
+    Layout source_first = source.channels_first(), source_last = source.channels_last();
+    Layout result_first = result.channels_first(), result_last = result.channels_last();
+    std::vector<DataLayouts> all{{source_last, result_last, true, true},
+                                 {source_first, result_first, false, false},
+                                 {source_first, result_last, false, true}};
+    // The copy pays; the other would hide it.
+    if (result_first == result_last) std::swap(all[1], all[2]);
     std::vector<DataLayouts> different;
     for (const DataLayouts& layouts : all) {
         bool is_known = std::any_of(different.begin(), different.end(), [&](const auto& known) {
@@ -162,6 +166,13 @@ void put_source(Attributes& parameters, const View& view, bool is_copied) {
 View source_seen(const Attributes& parameters) {
     View view = get_view(parameters, "source");
     return get_int(parameters, "source_copied") != 0 ? channels_last_copy(view) : view;
+}
+
+double copy_seconds(const Attributes& parameters, const match::Machine& machine) {
+    if (get_int(parameters, "source_copied") == 0) return 0;
+    double bytes = 2 * sizeof(float);
+    for (int64_t extent : get_ints(parameters, "source")) bytes *= static_cast<double>(extent);
+    return machine.call_seconds + bytes / machine.cache_bandwidth;
 }
 
 PatternStrides::PatternStrides(const match::Operand& operand, const Layout& layout)

@@ -49,7 +49,7 @@ WindowParameters get_window(const Attributes&);
 /// For a window that gathers from `gathered`, a view with the spatial dimensions last. It is cut
 /// where pads would be negative, which sets `is_cut`.
 OrRefusal<WindowParameters> window_parameters(const std::vector<WindowAxis>&, View& gathered,
-                                              bool& is_cut);
+                                              bool is_channels_last, bool& is_cut);
 
 /// Tensor axes of the data operand or the result: image, channels (one or two pattern axes),
 /// spatial.
@@ -71,7 +71,11 @@ struct DataAxes {
 struct DataLayouts {
     Layout source;
     Layout result;
-    bool is_mixed;  ///< The library takes it only if the source is copied to channels last.
+    bool is_source_last;  ///< Channels last, which one channel does not show.
+    bool is_result_last;
+
+    /// The library takes it only if the source is copied to channels last.
+    bool is_mixed() const { return is_source_last != is_result_last; }
 };
 std::vector<DataLayouts> data_layouts(const DataAxes& source, const DataAxes& result);
 
@@ -79,6 +83,8 @@ std::vector<DataLayouts> data_layouts(const DataAxes& source, const DataAxes& re
 /// memory, dense with channels last; and the view that the library gets.
 void put_source(Attributes&, const View&, bool is_copied);
 View source_seen(const Attributes&);
+/// What the copy takes; 0 if there is none.
+double copy_seconds(const Attributes&, const match::Machine&);
 
 /// Strides of a tensor by the axes of its pattern; 0 for an axis that the tensor lacks.
 class PatternStrides {
