@@ -57,6 +57,8 @@ std::vector<std::byte> compile(const KernelProblem&, const std::string& target =
 std::string source(const KernelProblem&);
 /// "x86-64-avx2-fma" or "x86-64-avx512": what this machine runs.
 std::string target_name();
+/// What the code of a kernel depends on besides problem and target: "Halide 19.0.0, generation 3".
+std::string version();
 
 /// Links objects into one shared object, as bytes, together with the stub that provides the
 /// parallel loop (an OpenMP loop shared with the process), malloc and free. Needs a C compiler

@@ -181,6 +181,11 @@ std::string source(const KernelProblem& problem) {
     return read_file(file);
 }
 
+std::string version() {
+    return fmt::format("Halide {}.{}.{}, generation {}", HALIDE_VERSION_MAJOR, HALIDE_VERSION_MINOR,
+                       HALIDE_VERSION_PATCH, generation);
+}
+
 std::string target_name() {
     __builtin_cpu_init();
     bool wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
