@@ -10,7 +10,7 @@
 namespace ollie::optimize {
 namespace {
 
-constexpr size_t schedules_tried = 3;
+constexpr size_t schedules_tried = 6;
 
 /// One kernel as a program of its own.
 program::Program program_of(const codegen::KernelProblem& problem, const std::string& symbol,
@@ -61,7 +61,11 @@ void KernelLibrary::add(const codegen::KernelProblem& problem) {
     if (schedules.size() > schedules_tried) schedules.resize(schedules_tried);
     for (size_t i = 0; i < schedules.size(); ++i)
         entry.variants.push_back(
-            {schedules[i], found->first + "_" + std::to_string(i), {}, -1, {}});
+            {schedules[i], found->first + "_" + std::to_string(i), {}, -1, i == 0, {}});
+}
+
+void KernelLibrary::widen(const codegen::KernelProblem& problem) {
+    for (Variant& variant : entries_.at(name_of(problem)).variants) variant.is_wanted = true;
 }
 
 void KernelLibrary::compile() {
@@ -72,7 +76,7 @@ void KernelLibrary::compile() {
     std::vector<Job> jobs;
     for (auto& [name, entry] : entries_)
         for (Variant& variant : entry.variants)
-            if (variant.object.empty() && variant.failure.empty())
+            if (variant.is_wanted && variant.object.empty() && variant.failure.empty())
                 jobs.push_back({&entry.problem, &variant});
     parallel_for(static_cast<int64_t>(jobs.size()), [&](int64_t i) {
         codegen::KernelProblem problem = *jobs[i].problem;
@@ -94,9 +98,13 @@ void KernelLibrary::compile() {
 
 void KernelLibrary::measure() {
     for (auto& [name, entry] : entries_) {
+        auto wanted = std::count_if(entry.variants.begin(), entry.variants.end(),
+                                    [](const Variant& v) { return !v.object.empty(); });
+        if (wanted < 2) continue;
         for (Variant& variant : entry.variants) {
             if (variant.measured >= 0 || variant.object.empty()) continue;
-            variant.measured = seconds_of(program_of(entry.problem, variant.symbol, code_));
+            variant.measured = seconds_of(
+                program_of(entry.problem, variant.symbol, codegen::link({variant.object})));
         }
         std::stable_sort(entry.variants.begin(), entry.variants.end(),
                          [](const Variant& x, const Variant& y) {

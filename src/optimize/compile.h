@@ -15,8 +15,9 @@ struct Variant {
     codegen::Schedule schedule;
     std::string symbol;
     std::vector<std::byte> object;
-    double measured = -1;  ///< Seconds, alone.
-    std::string failure;   ///< Why it could not be compiled.
+    double measured = -1;    ///< Seconds, alone.
+    bool is_wanted = false;  ///< Else it is neither compiled nor measured.
+    std::string failure;     ///< Why it could not be compiled.
 };
 
 /// All variants of all kernels seen so far, by the key of the problem without schedule.
@@ -24,11 +25,13 @@ class KernelLibrary {
 public:
     explicit KernelLibrary(const Options& options) : options_(options) {}
 
-    /// Adds the kernel's problem if it is new.
+    /// Adds the kernel's problem if it is new, under the schedule that is the best guess.
     void add(const codegen::KernelProblem&);
+    /// Wants the other schedules of a kernel too.
+    void widen(const codegen::KernelProblem&);
     /// Compiles what is not compiled yet and links everything into one shared object.
     void compile();
-    /// Measures variants that are not measured yet, each alone; sorts them, best first.
+    /// Measures the variants of kernels that have several, each alone; sorts them, best first.
     void measure();
     const std::vector<std::byte>& code() const { return code_; }
     /// Best variant first; empty if none compiles.

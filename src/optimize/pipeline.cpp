@@ -36,8 +36,19 @@ public:
         watch_.phase("compile");
         library_.compile();
         watch_.phase("measure");
-        if (options_.measure) library_.measure();
         measure(solutions_, options_, library_);
+        if (options_.measure) tune();
+        admit_unoptimized(solutions_);
+    }
+
+    /// Other schedules for the kernels of the best.
+    void tune() {
+        widen(solutions_, library_);
+        watch_.phase("compile");
+        library_.compile();
+        watch_.phase("measure");
+        library_.measure();
+        measure_widened(solutions_, library_);
     }
 
     program::Program assembled(const Selection& selection) {

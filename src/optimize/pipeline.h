@@ -19,9 +19,9 @@ struct Outcome {
     program::Program program;      ///< What is to be written: verified, not slower.
     program::Program unoptimized;  ///< One best library call per node, as it is measured against.
     Verification verification;
-    double seconds = -1;              ///< Whole program, median; -1 without measurement.
+    double seconds = -1;  ///< Whole program, median; -1 without measurement.
     double unoptimized_seconds = -1;
-    std::vector<std::string> notes;   ///< What was given up and why.
+    std::vector<std::string> notes;  ///< What was given up and why.
     std::map<std::string, double> phase_seconds;
     bool limit_reached = false;
 };

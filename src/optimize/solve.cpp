@@ -22,11 +22,10 @@ bool has_free_boundary(const Fragment& fragment) {
 }
 
 bool same_layouts(const Fragment& x, const Fragment& y) {
-    return std::equal(x.program.buffers.begin(), x.program.buffers.end(),
-                      y.program.buffers.begin(), y.program.buffers.end(),
-                      [](const program::Buffer& a, const program::Buffer& b) {
-                          return a.layout == b.layout;
-                      });
+    return std::equal(
+        x.program.buffers.begin(), x.program.buffers.end(), y.program.buffers.begin(),
+        y.program.buffers.end(),
+        [](const program::Buffer& a, const program::Buffer& b) { return a.layout == b.layout; });
 }
 
 /// The candidate's fragments: boundary tensors that no call fixes row-major, and channels-last.
@@ -94,8 +93,8 @@ void instantiate(Solutions& solutions, const Options& options, KernelLibrary& li
         Constants constants;
         for (const search::Candidate* candidate : distinct(solution->direct, direct_candidates))
             add_fragments(*candidate, constants, solution->unoptimized, solution->lost);
-        for (const search::Candidate* candidate : distinct(
-                 solution->searched.candidates, static_cast<size_t>(options.candidates)))
+        for (const search::Candidate* candidate :
+             distinct(solution->searched.candidates, static_cast<size_t>(options.candidates)))
             add_fragments(*candidate, constants, solution->fragments, solution->lost);
         for (auto* list : {&solution->unoptimized, &solution->fragments})
             for (const Fragment& fragment : *list)
@@ -103,25 +102,65 @@ void instantiate(Solutions& solutions, const Options& options, KernelLibrary& li
     }
 }
 
+namespace {
+
+/// Fragments with kernels that cannot be compiled go; what they cost is measured.
+void measure_list(std::vector<Fragment>& fragments, Solution& solution, const Options& options,
+                  const KernelLibrary& library) {
+    std::vector<Fragment> kept;
+    for (Fragment& fragment : fragments) {
+        auto chosen = library.choose(fragment);
+        if (!chosen) {
+            solution.lost.push_back(fragment.candidate->summary() + ": " + chosen.reason());
+            continue;
+        }
+        if (options.measure) fragment.measured = seconds_of(fragment.program);
+        kept.push_back(std::move(fragment));
+    }
+    fragments = std::move(kept);
+    std::stable_sort(fragments.begin(), fragments.end(),
+                     [](const Fragment& x, const Fragment& y) { return x.cost() < y.cost(); });
+}
+
+bool is_near_best(const std::vector<Fragment>& fragments, size_t i) {
+    constexpr size_t always = 3;
+    constexpr double factor = 1.5;
+    constexpr size_t most = 8;
+    return i < always || (i < most && fragments[i].cost() < factor * fragments[0].cost());
+}
+
+}  // namespace
+
 void measure(Solutions& solutions, const Options& options, const KernelLibrary& library) {
     for (auto& solution : solutions.distinct) {
-        for (auto* list : {&solution->unoptimized, &solution->fragments}) {
-            std::vector<Fragment> kept;
-            for (Fragment& fragment : *list) {
-                auto chosen = library.choose(fragment);
-                if (!chosen) {
-                    solution->lost.push_back(fragment.candidate->summary() + ": " +
-                                             chosen.reason());
-                    continue;
-                }
-                if (options.measure) fragment.measured = seconds_of(fragment.program);
-                kept.push_back(std::move(fragment));
+        measure_list(solution->unoptimized, *solution, options, library);
+        measure_list(solution->fragments, *solution, options, library);
+    }
+}
+
+void widen(const Solutions& solutions, KernelLibrary& library) {
+    for (const auto& solution : solutions.distinct)
+        for (const auto* list : {&solution->unoptimized, &solution->fragments})
+            for (size_t i = 0; i < list->size(); ++i)
+                if (is_near_best(*list, i))
+                    for (const Kernel& kernel : (*list)[i].kernels) library.widen(kernel.problem);
+}
+
+void measure_widened(Solutions& solutions, const KernelLibrary& library) {
+    for (auto& solution : solutions.distinct) {
+        for (auto* list : {&solution->unoptimized, &solution->fragments})
+            for (size_t i = 0; i < list->size(); ++i) {
+                Fragment& fragment = (*list)[i];
+                if (!is_near_best(*list, i) || fragment.kernels.empty()) continue;
+                if (library.choose(fragment)) fragment.measured = seconds_of(fragment.program);
             }
-            *list = std::move(kept);
-        }
+    }
+}
+
+void admit_unoptimized(Solutions& solutions) {
+    for (auto& solution : solutions.distinct)
         for (const Fragment& fragment : solution->unoptimized)
             solution->fragments.push_back(fragment);
-    }
 }
 
 }  // namespace ollie::optimize

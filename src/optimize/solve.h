@@ -13,12 +13,12 @@ namespace ollie::optimize {
 
 /// One distinct subprogram and the ways to run it.
 struct Solution {
-    expr::Expr problem;               ///< Of its first occurrence.
+    expr::Expr problem;  ///< Of its first occurrence.
     search::Result searched;
     std::vector<search::Candidate> direct;
-    std::vector<Fragment> fragments;  ///< Of searched candidates; direct ones included.
-    std::vector<Fragment> unoptimized;///< Of direct candidates only.
-    std::vector<std::string> lost;    ///< Candidates that could not be built, with the reason.
+    std::vector<Fragment> fragments;    ///< Of searched candidates; direct ones included.
+    std::vector<Fragment> unoptimized;  ///< Of direct candidates only.
+    std::vector<std::string> lost;      ///< Candidates that could not be built, with the reason.
 };
 
 /// Where each subprogram's solution is: several subprograms may share one.
@@ -36,5 +36,11 @@ Solutions derive(const std::vector<express::Subprogram>&, const search::Options&
 void instantiate(Solutions&, const Options&, KernelLibrary&);
 /// Phase measure: the fragments, each alone. Needs compiled kernels.
 void measure(Solutions&, const Options&, const KernelLibrary&);
+/// Wants every schedule of the kernels of the best few fragments, which are then to be compiled and
+/// measured again.
+void widen(const Solutions&, KernelLibrary&);
+void measure_widened(Solutions&, const KernelLibrary&);
+/// The best unoptimized way is one of the ways, too.
+void admit_unoptimized(Solutions&);
 
 }  // namespace ollie::optimize
