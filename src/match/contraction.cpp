@@ -125,7 +125,7 @@ Binding bind(const Tensor* definition, const Form& form, Contraction contraction
                         operand("B", contraction.second.tensor)};
     binding.result = operand("Y", definition);
     binding.contraction = std::make_shared<const Contraction>(std::move(contraction));
-    split_epilogue(definition, form, binding);
+    put(form, binding);
     return binding;
 }
 
@@ -146,18 +146,6 @@ MatchResult match_contraction(const Tensor* definition, const Form& form) {
     add_common_mismatches(definition, form, mismatches);
     if (!mismatches.empty()) return mismatches;
     return bind(definition, form, std::move(contraction));
-}
-
-MatchResult match_contraction(const Tensor* definition, const Pattern&) {
-    MatchResult nearest = std::vector<Mismatch>{no_reduction()};
-    bool is_first = true;
-    for (const Form& form : forms_of(definition)) {
-        MatchResult result = match_contraction(definition, form);
-        if (std::holds_alternative<Binding>(result)) return result;
-        if (is_first) nearest = std::move(result);
-        is_first = false;
-    }
-    return nearest;
 }
 
 int64_t stride_of(const Access& access, const Layout& layout, Iterator iterator) {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "match/pattern.h"
+#include "match/form.h"
 
 /// Contractions: sums of a product of two reads, by the classes of their iterators.
 ///
@@ -49,6 +49,6 @@ struct MergedAxis {
 std::optional<MergedAxis> merge(const Access&, const Layout&, const std::vector<expr::Axis>&);
 
 /// The classes, or what is in the way.
-MatchResult match_contraction(const expr::Tensor* definition, const Pattern&);
+MatchResult match_contraction(const expr::Tensor* definition, const Form&);
 
 }  // namespace ollie::match

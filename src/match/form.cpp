@@ -93,15 +93,26 @@ bool is_same(Scalar a, Scalar b) {
     return is_same(a->operands[0], expr::substitute(b->operands[0], renamed));
 }
 
+void split_epilogue(const expr::Tensor* definition, Form& form) {
+    expr::Arena& arena = *definition->arena;
+    form.core_value = arena.input("core_value", definition->type, definition->shape());
+    Scalar value = arena.read(form.core_value, expr::indices_of(definition->axes));
+    if (form.constant != 1) value = value * form.constant;
+    form.epilogue = expr::rewrite(definition->body, [&](Scalar scalar) {
+        return is_same(form.core, scalar) ? value : scalar;
+    });
+}
+
 }  // namespace
 
 std::vector<Form> forms_of(const expr::Tensor* definition) {
     std::vector<Scalar> reductions;
-    collect_reductions(definition->body, reductions);
+    if (definition->is_definition()) collect_reductions(definition->body, reductions);
     std::vector<Form> forms;
     for (Scalar reduction : reductions) {
         forms.push_back(take_apart(reduction));
         drop_units(definition, forms.back());
+        if (forms.back().obstacle.empty()) split_epilogue(definition, forms.back());
     }
     std::stable_sort(forms.begin(), forms.end(), [](const Form& a, const Form& b) {
         if (a.obstacle.empty() != b.obstacle.empty()) return a.obstacle.empty();
@@ -110,16 +121,11 @@ std::vector<Form> forms_of(const expr::Tensor* definition) {
     return forms;
 }
 
-void split_epilogue(const expr::Tensor* definition, const Form& form, Binding& binding) {
-    expr::Arena& arena = *definition->arena;
+void put(const Form& form, Binding& binding) {
     binding.core = form.core;
-    binding.core_value = arena.input("core_value", definition->type, definition->shape());
-    Scalar value = arena.read(binding.core_value, expr::indices_of(definition->axes));
-    if (form.constant != 1) value = value * form.constant;
-    binding.epilogue = expr::rewrite(definition->body, [&](Scalar scalar) {
-        return is_same(form.core, scalar) ? value : scalar;
-    });
-    binding.has_epilogue = binding.epilogue->kind != ScalarKind::Read;
+    binding.core_value = form.core_value;
+    binding.epilogue = form.epilogue;
+    binding.has_epilogue = form.epilogue->kind != ScalarKind::Read;
 }
 
 }  // namespace ollie::match

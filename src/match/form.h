@@ -16,13 +16,16 @@ struct Form {
     std::vector<expr::Scalar> reads;
     double constant = 1;
     std::string obstacle;  ///< Why it is not of this form; empty if it is.
+    /// The body with the core replaced by a read of `core_value`; null where there is an obstacle.
+    expr::Scalar epilogue;
+    const expr::Tensor* core_value = nullptr;
 };
 
 /// The outermost reductions of the definition's body, the one with the most axes first. Iterators
 /// whose range is 1 are gone from them.
 std::vector<Form> forms_of(const expr::Tensor* definition);
 
-/// The body of the definition with the form's core replaced by a read of `core_value`.
-void split_epilogue(const expr::Tensor* definition, const Form&, Binding&);
+/// What the form says of the binding's core and epilogue.
+void put(const Form&, Binding&);
 
 }  // namespace ollie::match

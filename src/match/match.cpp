@@ -211,7 +211,7 @@ private:
             binding.operands.push_back(std::move(operand));
         }
         binding.result = result(solution);
-        split_epilogue(definition_, form_, binding);
+        put(form_, binding);
         return binding;
     }
 
@@ -262,18 +262,26 @@ private:
 
 }  // namespace
 
-MatchResult match(const Tensor* definition, const Pattern& pattern) {
-    if (!definition->is_definition()) return std::vector<Mismatch>{no_reduction()};
-    if (pattern.is_contraction) return match_contraction(definition, pattern);
+Subject::Subject(const Tensor* definition)
+    : definition_(definition),
+      forms_(std::make_shared<const std::vector<Form>>(forms_of(definition))) {}
+
+MatchResult match(const Subject& subject, const Pattern& pattern) {
     MatchResult nearest = std::vector<Mismatch>{no_reduction()};
     bool is_first = true;
-    for (const Form& form : forms_of(definition)) {
-        MatchResult result = PatternMatcher(pattern, definition, form)();
+    for (const Form& form : subject.forms()) {
+        MatchResult result = pattern.is_contraction
+                                 ? match_contraction(subject.definition(), form)
+                                 : PatternMatcher(pattern, subject.definition(), form)();
         if (std::holds_alternative<Binding>(result)) return result;
         if (is_first) nearest = std::move(result);
         is_first = false;
     }
     return nearest;
+}
+
+MatchResult match(const Tensor* definition, const Pattern& pattern) {
+    return match(Subject(definition), pattern);
 }
 
 }  // namespace ollie::match

@@ -106,6 +106,22 @@ std::shared_ptr<const Pattern> parse_pattern(std::string_view text);
 /// A binding, or what keeps the definition from being this call: fewer mismatches are nearer, and
 /// those that are removed most easily come first.
 using MatchResult = std::variant<Binding, std::vector<Mismatch>>;
+
+struct Form;  ///< form.h
+
+/// A definition taken apart, once for many patterns.
+class Subject {
+public:
+    explicit Subject(const expr::Tensor* definition);
+    const expr::Tensor* definition() const { return definition_; }
+    const std::vector<Form>& forms() const { return *forms_; }
+
+private:
+    const expr::Tensor* definition_;
+    std::shared_ptr<const std::vector<Form>> forms_;
+};
+
+MatchResult match(const Subject&, const Pattern&);
 MatchResult match(const expr::Tensor* definition, const Pattern&);
 
 }  // namespace ollie::match

@@ -61,17 +61,19 @@ struct Matcher::Impl {
 
     Answer ask(const Tensor* definition) {
         Answer result;
+        match::Subject subject(definition);
         for (const Target& target : targets)
             for (size_t i = 0; i < target.patterns.size(); ++i)
-                try_pattern(definition, target, static_cast<int>(i), result);
+                try_pattern(subject, target, static_cast<int>(i), result);
         std::stable_sort(
             result.pieces.begin(), result.pieces.end(),
             [](const Piece& x, const Piece& y) { return x.estimated < y.estimated; });
         return result;
     }
 
-    void try_pattern(const Tensor* definition, const Target& target, int pattern, Answer& result) {
-        match::MatchResult matched = match::match(definition, *target.patterns[pattern]);
+    void try_pattern(const match::Subject& subject, const Target& target, int pattern,
+                     Answer& result) {
+        match::MatchResult matched = match::match(subject, *target.patterns[pattern]);
         if (const auto* list = std::get_if<std::vector<match::Mismatch>>(&matched)) {
             for (const match::Mismatch& mismatch : *list)
                 ++mismatches[target.call->name + ": " + name_of(mismatch.kind)];
@@ -92,7 +94,7 @@ struct Matcher::Impl {
         result.distance = 0;
         for (const backends::CallChoice& choice : *choices)
             result.pieces.push_back({Piece::Kind::Call,
-                                     {definition},
+                                     {subject.definition()},
                                      target.call,
                                      binding,
                                      choice,

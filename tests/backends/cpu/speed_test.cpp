@@ -26,7 +26,8 @@ void report(const std::string& name, const Tensor* definition) {
             patterns.emplace_back(call, match::parse_pattern(text));
     double matching = seconds_of(
         [&] {
-            for (auto& [call, pattern] : patterns) match::match(definition, *pattern);
+            match::Subject subject(definition);
+            for (auto& [call, pattern] : patterns) match::match(subject, *pattern);
         },
         20);
     std::printf("%s: %zu patterns in %.1f us\n", name.c_str(), patterns.size(), matching * 1e6);
