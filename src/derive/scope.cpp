@@ -26,6 +26,14 @@ std::vector<Scalar> reductions_of(Scalar body, Monoid monoid) {
     return found;
 }
 
+std::set<Scalar> shared_reductions(Scalar body) {
+    std::set<Scalar> seen, shared;
+    for_each_scalar(body, [&](Scalar s) {
+        if (s->kind == ScalarKind::Reduce && !seen.insert(s).second) shared.insert(s);
+    });
+    return shared;
+}
+
 bool is_weight_only(Scalar scalar) {
     if (scalar->kind == ScalarKind::Read && !is_weight_only(scalar->tensor)) return false;
     return std::all_of(scalar->operands.begin(), scalar->operands.end(),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <vector>
 
 #include "expr/build.h"
@@ -13,6 +14,9 @@ namespace ollie::derive {
 expr::Ranges scope_of(const expr::Tensor* definition);
 /// Every reduction of the body with this monoid, innermost first, each node once.
 std::vector<expr::Scalar> reductions_of(expr::Scalar body, expr::Monoid);
+/// Reductions that occur more than once in the body: what is done to one occurrence would have it
+/// computed once more.
+std::set<expr::Scalar> shared_reductions(expr::Scalar body);
 /// Depends on constants only: reads nothing but weights and definitions that do likewise.
 bool is_weight_only(expr::Scalar);
 bool is_weight_only(const expr::Tensor*);

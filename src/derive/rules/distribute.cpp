@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "derive/rule.h"
 #include "derive/scope.h"
 
@@ -6,17 +8,22 @@ namespace {
 
 using namespace expr;
 
-bool has_sum(Scalar s) { return !reductions_of(s, Monoid::Sum).empty(); }
+/// Holds a sum, and none that occurs elsewhere too.
+bool has_sum(Scalar s, const std::set<Scalar>& shared) {
+    std::vector<Scalar> sums = reductions_of(s, Monoid::Sum);
+    return !sums.empty() &&
+           std::none_of(sums.begin(), sums.end(), [&](Scalar sum) { return shared.contains(sum); });
+}
 
 /// (a + b) * w with weight-only w, where a or b holds a sum that w can be folded into.
-std::optional<Scalar> distributed(Scalar s) {
+std::optional<Scalar> distributed(Scalar s, const std::set<Scalar>& shared) {
     if (s->kind != ScalarKind::Mul) return std::nullopt;
     std::vector<Scalar> factors;
     Scalar addition;
     for (Scalar operand : s->operands) {
         if (is_weight_only(operand)) {
             factors.push_back(operand);
-        } else if (operand->kind == ScalarKind::Add && has_sum(operand) && !addition) {
+        } else if (operand->kind == ScalarKind::Add && has_sum(operand, shared) && !addition) {
             addition = operand;
         } else {
             return std::nullopt;
@@ -33,7 +40,8 @@ std::optional<Scalar> distributed(Scalar s) {
 }
 
 Scalar distribute_all(Scalar body) {
-    return rewrite(body, [](Scalar s) { return distributed(s).value_or(s); });
+    std::set<Scalar> shared = shared_reductions(body);
+    return rewrite(body, [&](Scalar s) { return distributed(s, shared).value_or(s); });
 }
 
 std::vector<Site> sites(const Expr& expr) {
@@ -53,7 +61,8 @@ OrRefusal<Expr> apply(const Expr& expr, const Site& site) {
 extern const Rule distribute{
     "distribute",
     "(a + b) * w = a * w + b * w",
-    "w depends on weights only, and a or b holds a sum; all other factors are weight-only too.",
+    "w depends on weights only, and a or b holds a sum that occurs nowhere else; all other factors "
+    "are weight-only too.",
     "Brings the scale of a normalization to the sum that it can be folded into.",
     "exact",
     0,

@@ -23,12 +23,12 @@ bool can_join(Scalar scale, Scalar reduction) {
 }
 
 /// w * sum[y] f with weight-only w.
-std::optional<Scalar> factored(Scalar s) {
+std::optional<Scalar> factored(Scalar s, const std::set<Scalar>& shared) {
     if (s->kind != ScalarKind::Mul) return std::nullopt;
     auto found = std::find_if(s->operands.begin(), s->operands.end(), [](Scalar x) {
         return x->kind == ScalarKind::Reduce && x->monoid == Monoid::Sum;
     });
-    if (found == s->operands.end()) return std::nullopt;
+    if (found == s->operands.end() || shared.contains(*found)) return std::nullopt;
     Scalar reduction = *found;
     std::vector<Scalar> inside{reduction->operands[0]};
     std::vector<Scalar> outside;
@@ -44,7 +44,8 @@ std::optional<Scalar> factored(Scalar s) {
 }
 
 Scalar factor_all(Scalar body) {
-    return rewrite(body, [](Scalar s) { return factored(s).value_or(s); });
+    std::set<Scalar> shared = shared_reductions(body);
+    return rewrite(body, [&](Scalar s) { return factored(s, shared).value_or(s); });
 }
 
 std::vector<Site> sites(const Expr& expr) {
@@ -61,20 +62,20 @@ OrRefusal<Expr> apply(const Expr& expr, const Site& site) {
 
 }  // namespace
 
-extern const Rule factor{
-    "factor",
-    "w * sum[y] f(y) = sum[y] w * f(y)",
-    "w depends on weights only, does not use y, and f has weight-only factors over w's iterators.",
-    "A scale is folded into the weights, which are computed once.",
-    "exact",
-    0,
-    sites,
-    apply,
-    {{"input A: f32[8, 4]\nweight K: f32[4, 5]\nweight g: f32[5]\n"
-      "output Y: f32[h:8, f:5] = (sum[c:4] A[h, c] * K[c, f]) * g[f]\n",
-      "",
-      "input A: f32[8, 4]\nweight K: f32[4, 5]\nweight g: f32[5]\n"
-      "output Y: f32[h:8, f:5] = sum[c:4] A[h, c] * K[c, f] * g[f]\n",
-      ""}}};
+extern const Rule factor{"factor",
+                         "w * sum[y] f(y) = sum[y] w * f(y)",
+                         "w depends on weights only, does not use y, the sum occurs once, and f "
+                         "has weight-only factors over w's iterators.",
+                         "A scale is folded into the weights, which are computed once.",
+                         "exact",
+                         0,
+                         sites,
+                         apply,
+                         {{"input A: f32[8, 4]\nweight K: f32[4, 5]\nweight g: f32[5]\n"
+                           "output Y: f32[h:8, f:5] = (sum[c:4] A[h, c] * K[c, f]) * g[f]\n",
+                           "",
+                           "input A: f32[8, 4]\nweight K: f32[4, 5]\nweight g: f32[5]\n"
+                           "output Y: f32[h:8, f:5] = sum[c:4] A[h, c] * K[c, f] * g[f]\n",
+                           ""}}};
 
 }  // namespace ollie::derive::rules

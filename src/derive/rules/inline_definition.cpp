@@ -56,7 +56,9 @@ bool pays(const Expr& expr, const Tensor* tensor) {
         count_uses(consumer->body, tensor, false, uses);
         if (uses.count == 0) continue;
         if (++consumers > 1 || uses.reduced) return false;
-        if (reduces && (uses.count > 1 || has_reduction(consumer->body))) return false;
+        if (reduces && has_reduction(consumer->body)) return false;
+        if (reduces && uses.reads != std::vector<Scalar>(uses.reads.size(), uses.reads.front()))
+            return false;
         for (Scalar read : uses.reads)
             if (!is_permutation(read, consumer)) return false;
     }
@@ -112,13 +114,15 @@ Ranges all_ranges(const Expr& expr) {
 
 OrRefusal<Expr> apply(const Expr& expr, const Site& site) {
     Ranges ranges = all_ranges(expr);
+    std::map<Scalar, Scalar> known;
     return change_reads(expr, site.definition, [&](Scalar read) {
+        if (auto found = known.find(read); found != known.end()) return found->second;
         Ranges scope = ranges;
         Scalar body = body_at(read->tensor, read->indices);
         for_each_scalar(body, [&](Scalar s) {
             if (s->kind == ScalarKind::Reduce) scope.add(s->axes);
         });
-        return expansion(read, body, scope);
+        return known[read] = expansion(read, body, scope);
     });
 }
 
