@@ -61,6 +61,7 @@ search::Options search_options(const Options& options, const match::Machine& mac
     search::Options result;
     result.depth = options.search_depth;
     result.states = options.search_states;
+    result.candidates = options.candidates;
     if (options.budget_seconds > 0) result.seconds = options.budget_seconds / 4;
     result.disabled_rules = options.disabled_rules;
     result.machine = machine;

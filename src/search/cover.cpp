@@ -11,27 +11,38 @@ namespace {
 using namespace expr;
 
 constexpr int unmatched_distance = 100;
+/// At this distance from every call a definition is thought to get half-way to its lower bound.
+constexpr double half_way = 4;
 
 bool has_reduction(const Tensor* definition) {
     bool found = false;
-    for_each_scalar(definition->body, [&](Scalar s) {
-        found = found || (s->kind == ScalarKind::Reduce);
-    });
+    for_each_scalar(definition->body,
+                    [&](Scalar s) { found = found || (s->kind == ScalarKind::Reduce); });
     return found;
 }
 
 std::string name_of(match::Mismatch::Kind kind) {
     switch (kind) {
-        case match::Mismatch::Kind::NotThisForm: return "not this form";
-        case match::Mismatch::Kind::TooManyIterators: return "too many iterators";
-        case match::Mismatch::Kind::MissingIterator: return "missing iterator";
-        case match::Mismatch::Kind::Order: return "order";
-        case match::Mismatch::Kind::Stride: return "stride";
-        case match::Mismatch::Kind::Offset: return "offset";
-        case match::Mismatch::Kind::Range: return "range";
-        case match::Mismatch::Kind::OutsideValue: return "outside value";
-        case match::Mismatch::Kind::OperandLayout: return "operand layout";
-        case match::Mismatch::Kind::Type: return "type";
+        case match::Mismatch::Kind::NotThisForm:
+            return "not this form";
+        case match::Mismatch::Kind::TooManyIterators:
+            return "too many iterators";
+        case match::Mismatch::Kind::MissingIterator:
+            return "missing iterator";
+        case match::Mismatch::Kind::Order:
+            return "order";
+        case match::Mismatch::Kind::Stride:
+            return "stride";
+        case match::Mismatch::Kind::Offset:
+            return "offset";
+        case match::Mismatch::Kind::Range:
+            return "range";
+        case match::Mismatch::Kind::OutsideValue:
+            return "outside value";
+        case match::Mismatch::Kind::OperandLayout:
+            return "operand layout";
+        case match::Mismatch::Kind::Type:
+            return "type";
     }
     return "other";
 }
@@ -65,9 +76,8 @@ struct Matcher::Impl {
         for (const Target& target : targets)
             for (size_t i = 0; i < target.patterns.size(); ++i)
                 try_pattern(subject, target, static_cast<int>(i), result);
-        std::stable_sort(
-            result.pieces.begin(), result.pieces.end(),
-            [](const Piece& x, const Piece& y) { return x.estimated < y.estimated; });
+        std::stable_sort(result.pieces.begin(), result.pieces.end(),
+                         [](const Piece& x, const Piece& y) { return x.estimated < y.estimated; });
         return result;
     }
 
@@ -77,8 +87,7 @@ struct Matcher::Impl {
         if (const auto* list = std::get_if<std::vector<match::Mismatch>>(&matched)) {
             for (const match::Mismatch& mismatch : *list)
                 ++mismatches[target.call->name + ": " + name_of(mismatch.kind)];
-            bool other = !list->empty() &&
-                         list->front().kind == match::Mismatch::Kind::NotThisForm;
+            bool other = !list->empty() && list->front().kind == match::Mismatch::Kind::NotThisForm;
             int distance = other ? unmatched_distance : static_cast<int>(list->size());
             result.distance = std::min(result.distance, distance);
             return;
@@ -253,9 +262,10 @@ double optimistic(const Expr& expr, Matcher& matcher, const Options& options) {
             seconds += pieces.front().estimated;
             continue;
         }
-        seconds += floor_seconds(definition, options.machine);
-        if (has_reduction(definition))
-            seconds += options.machine.call_seconds * std::min(10, matcher.distance(definition));
+        double floor = floor_seconds(definition, options.machine);
+        double kernel = kernel_seconds({definition}, options.machine);
+        double distance = has_reduction(definition) ? matcher.distance(definition) : 0;
+        seconds += floor + std::max(0.0, kernel - floor) * distance / (distance + half_way);
     }
     return seconds;
 }

@@ -9,23 +9,31 @@ namespace {
 
 using namespace expr;
 
-/// Share of the peak that generated code reaches: plain arithmetic on vectors without a register
-/// tile is bound by loads.
-constexpr double kernel_efficiency = 0.35;
+/// Share of the peak that generated code reaches: with a register tile, if both operands are used
+/// again along some axis, and bound by loads otherwise.
+constexpr double tiled_efficiency = 0.35;
+constexpr double untiled_efficiency = 0.08;
 
 double operations_per_point(Scalar s) {
     double own = 0;
     switch (s->kind) {
         case ScalarKind::Add:
-        case ScalarKind::Mul: own = static_cast<double>(s->operands.size()) - 1; break;
-        case ScalarKind::Function: own = s->operands.size() == 1 ? 10 : 1; break;
-        case ScalarKind::Select: own = 1; break;
+        case ScalarKind::Mul:
+            own = static_cast<double>(s->operands.size()) - 1;
+            break;
+        case ScalarKind::Function:
+            own = s->operands.size() == 1 ? 10 : 1;
+            break;
+        case ScalarKind::Select:
+            own = 1;
+            break;
         case ScalarKind::Reduce: {
             double count = 1;
             for (const Axis& axis : s->axes) count *= static_cast<double>(axis.extent());
             return count * (1 + operations_per_point(s->operands[0]));
         }
-        default: break;
+        default:
+            break;
     }
     for (Scalar operand : s->operands) own += operations_per_point(operand);
     return own;
@@ -46,6 +54,25 @@ double taps(const Tensor* definition) {
                     break;
                 }
     return product;
+}
+
+/// Some read that is reduced does not move with the axis: its elements stay in registers.
+bool is_reused_along(Scalar reduction, Iterator axis) {
+    for (Scalar read : reads_of(reduction))
+        if (!uses(read, axis)) return true;
+    return false;
+}
+
+/// Two axes of the result along which different operands are used again.
+bool has_register_tile(const Tensor* definition) {
+    constexpr int64_t shortest = 4;
+    for (Scalar reduction : derive::reductions_of(definition->body, Monoid::Sum)) {
+        int axes = 0;
+        for (const Axis& axis : definition->axes)
+            if (axis.extent() >= shortest && is_reused_along(reduction, axis.iterator)) ++axes;
+        if (axes < 2) return false;
+    }
+    return true;
 }
 
 }  // namespace
@@ -74,10 +101,11 @@ double transfer_seconds(double bytes, const match::Machine& machine) {
 
 double kernel_seconds(const std::vector<const Tensor*>& group, const match::Machine& machine) {
     double arithmetic = 0;
-    for (const Tensor* definition : group) arithmetic += operations(definition);
-    arithmetic /= machine.flops * kernel_efficiency;
-    return machine.call_seconds +
-           std::max(arithmetic, transfer_seconds(traffic(group), machine));
+    for (const Tensor* definition : group)
+        arithmetic += operations(definition) /
+                      (machine.flops *
+                       (has_register_tile(definition) ? tiled_efficiency : untiled_efficiency));
+    return machine.call_seconds + std::max(arithmetic, transfer_seconds(traffic(group), machine));
 }
 
 double floor_seconds(const Tensor* definition, const match::Machine& machine) {

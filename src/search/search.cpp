@@ -18,6 +18,10 @@ namespace {
 using namespace expr;
 
 constexpr int candidates_per_state = 8;
+/// Of states that promise the same the shallower comes first.
+constexpr double depth_weight = 0.25;
+/// Candidates kept that consist of the same calls and kernels, at least.
+constexpr size_t candidates_per_kind = 4;
 
 struct State {
     Expr expr;
@@ -88,7 +92,8 @@ private:
             ++result_.report.states;
             collect(state);
         }
-        state.estimate = optimistic(state.expr, matcher_, options_);
+        state.estimate =
+            optimistic(state.expr, matcher_, options_) * (1 + depth_weight * state.depth);
         state.serial = next_serial_++;
         queue_.push(std::move(state));
     }
@@ -118,22 +123,51 @@ private:
     }
 
     static void sort(std::vector<Candidate>& candidates) {
-        std::stable_sort(candidates.begin(), candidates.end(),
-                         [](const Candidate& x, const Candidate& y) {
-                             return x.estimated < y.estimated;
-                         });
+        std::stable_sort(
+            candidates.begin(), candidates.end(),
+            [](const Candidate& x, const Candidate& y) { return x.estimated < y.estimated; });
     }
 
+    /// What a candidate consists of, whatever the names and layouts.
+    static std::string kind_of(const Candidate& candidate) {
+        std::string kind;
+        for (const Piece& piece : candidate.pieces)
+            if (piece.kind != Piece::Kind::Constant)
+                kind += (piece.kind == Piece::Kind::Call ? piece.call->name : "kernel") + " ";
+        return kind;
+    }
+
+    /// Sorts, and keeps the best few of each kind.
     void trim(size_t most) {
-        if (result_.candidates.size() <= 2 * most) return;
+        if (result_.candidates.size() <= most) return;
         sort(result_.candidates);
-        result_.candidates.resize(most);
+        std::map<std::string, size_t> kinds;
+        size_t each = std::max(candidates_per_kind, static_cast<size_t>(options_.candidates) / 4);
+        std::erase_if(result_.candidates, [&](const Candidate& candidate) {
+            return ++kinds[kind_of(candidate)] > each;
+        });
+    }
+
+    /// The best of each kind first, then the second best of each, and so on.
+    void interleave_kinds() {
+        std::map<std::string, size_t> kinds;
+        std::vector<std::pair<size_t, Candidate>> ranked;
+        for (Candidate& candidate : result_.candidates) {
+            size_t rank = kinds[kind_of(candidate)]++;
+            ranked.emplace_back(rank, std::move(candidate));
+        }
+        std::stable_sort(ranked.begin(), ranked.end(),
+                         [](const auto& x, const auto& y) { return x.first < y.first; });
+        result_.candidates.clear();
+        for (auto& [rank, candidate] : ranked) result_.candidates.push_back(std::move(candidate));
     }
 
     void finish() {
-        sort(result_.candidates);
+        trim(0);
+        interleave_kinds();
         if (result_.candidates.size() > static_cast<size_t>(options_.candidates))
             result_.candidates.resize(static_cast<size_t>(options_.candidates));
+        sort(result_.candidates);
         result_.report.mismatches = matcher_.mismatches();
     }
 

@@ -84,7 +84,7 @@ void expect_equal(const char* text, const Candidate& candidate) {
 }
 
 TEST(Chains, ConvolutionBecomesProductAndOffsetAdd) {
-    Found found = find_product(convolution);
+    Found found = find_product(convolution, {"extract"});
     ASSERT_NE(found.best, nullptr);
     EXPECT_TRUE(rules_of(*found.best).contains("split_sum"));
     EXPECT_TRUE(rules_of(*found.best).contains("skew"));

@@ -8,8 +8,7 @@ namespace {
 
 using namespace expr;
 
-/// Factors for an iterator of a sum: strides of what it is added to in some access and, where that
-/// moves by 1 too (a window of R), every k in 2..ceil(R / 2).
+/// Factors for an iterator of a sum: strides of what it is added to in some access.
 std::set<int64_t> factors(const Tensor* definition, const Axis& r) {
     std::set<int64_t> found;
     for (Index access : accesses_of(definition->body)) {
@@ -19,8 +18,6 @@ std::set<int64_t> factors(const Tensor* definition, const Axis& r) {
                 continue;
             int64_t stride = std::abs(term.coefficient);
             if (stride > 1 && stride < r.extent()) found.insert(stride);
-            if (stride == 1)
-                for (int64_t k = 2; k <= (r.extent() + 1) / 2; ++k) found.insert(k);
         }
     }
     return found;
@@ -77,7 +74,7 @@ extern const Rule split_reduction{
     "sum[r in 0..R] f(r) = sum[t, p in 0..k] [k*t + p < R] f(k*t + p)",
     "What lies beyond R has the coefficient 0: as the outside value of a factor that is read at r "
     "over the same range, else as a guard.",
-    "A stride's residues join the reduced iterators; long windows become shorter ones.",
+    "A stride's residues join the reduced iterators.",
     "exact",
     1,
     sites,

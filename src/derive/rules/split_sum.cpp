@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "derive/rule.h"
 #include "derive/scope.h"
 
@@ -14,6 +16,21 @@ std::pair<std::vector<Axis>, std::vector<Axis>> halves(Scalar reduction, int64_t
     return result;
 }
 
+/// Bits of the iterators that share no access with an iterator of the traversal: they have one fate
+/// only, and stay in the inner sum.
+int64_t uncoupled(const Tensor* definition, Scalar reduction) {
+    int64_t bits = (int64_t{1} << reduction->axes.size()) - 1;
+    for (Index access : accesses_of(reduction->operands[0])) {
+        bool meets_traversal =
+            std::any_of(definition->axes.begin(), definition->axes.end(),
+                        [&](const Axis& axis) { return uses(access, axis.iterator); });
+        if (!meets_traversal) continue;
+        for (size_t i = 0; i < reduction->axes.size(); ++i)
+            if (uses(access, reduction->axes[i].iterator)) bits &= ~(int64_t{1} << i);
+    }
+    return bits;
+}
+
 std::vector<Site> sites(const Expr& expr) {
     std::vector<Site> found;
     for (const Tensor* definition : definitions_of(expr)) {
@@ -22,7 +39,9 @@ std::vector<Site> sites(const Expr& expr) {
         for (size_t which = 0; which < reductions.size(); ++which) {
             size_t count = reductions[which]->axes.size();
             if (count < 2 || count > 10) continue;
+            int64_t fixed = uncoupled(definition, reductions[which]);
             for (int64_t bits = 1; bits + 1 < int64_t{1} << count; ++bits) {
+                if ((bits & fixed) != fixed) continue;
                 auto [inner, outer] = halves(reductions[which], bits);
                 found.push_back({definition,
                                  definition->name + ": sum[" + text(reductions[which]->axes) + "]",
@@ -62,7 +81,7 @@ OrRefusal<Expr> apply(const Expr& expr, const Site& site) {
 extern const Rule split_sum{
     "split_sum",
     "L[x] sum[y, z] f(x, y, z) = L[x] sum[y] { L[x, y] sum[z] f(x, y, z) }[x, y]",
-    "Always; every proper non-empty subset z of the iterators of a sum.",
+    "z holds every iterator that shares no access with one of x, and is a proper non-empty subset.",
     "Exposes a product inside a convolution.",
     "exact",
     1,
