@@ -96,6 +96,7 @@ TEST_F(Tuning, WhatIsNoDatabaseIsRenamed) {
     EXPECT_EQ(read(file().string() + ".corrupt"), before);
     database->store("kernel", 1);
     EXPECT_EQ(open()->find("kernel"), 1);
+    database.reset();
     write(
         "rubbish again, which is longer than one hundred bytes too because it has so many words "
         "in it, believe me");
