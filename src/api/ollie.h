@@ -28,6 +28,9 @@ struct Report {
     bool mismatch = false;
 };
 
+/// "0.1.0"
+std::string version();
+
 using Progress = std::function<void(const std::string& phase, double done)>;
 
 /// Optimizes an ONNX model and writes the compiled file: verified, and not slower than the model's
@@ -44,6 +47,22 @@ std::vector<std::pair<std::string, HostArray>> run(const std::filesystem::path& 
 /// Compares a compiled file with the float64 evaluation of the model it came from.
 Report verify(const std::filesystem::path& model, const std::filesystem::path& compiled,
               const Options&);
+
+struct BenchRequest {
+    std::filesystem::path model;
+    std::filesystem::path compiled;    ///< Empty: the model is optimized first.
+    std::vector<std::string> against;  ///< "onnxruntime", "openvino".
+    bool details = false;              ///< More in the JSON: settings, times alone and in turn.
+    /// The command that calls bench_child, where the running program does not do so when it is
+    /// given the argument "bench-child".
+    std::vector<std::string> child = {};
+};
+
+/// Compares the compiled program with the unoptimized one and with other runtimes: times side by
+/// side, errors against float64. `mismatch` where the compiled program's error is not allowed.
+Report bench(const BenchRequest&, const Options&, const Progress& = {});
+/// One contestant of a comparison: serves requests on standard input until its end.
+void bench_child();
 
 /// What was derived, chosen, tried and lost, per original node.
 Report explain(const std::filesystem::path& compiled);

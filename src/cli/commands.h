@@ -1,13 +1,13 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
-#include <functional>
-
-#include "api/ollie.h"
+#include "cli/arguments.h"
 
 namespace ollie::cli {
 
-/// Adds every subcommand; the chosen one sets `command`, which returns the exit code.
-void add_commands(CLI::App&, std::function<int()>& command);
+/// Groups of subcommands, one file each.
+void add_optimize_commands(const Registry&);  ///< optimize, verify
+void add_run_commands(const Registry&);       ///< run
+void add_bench_commands(const Registry&);     ///< bench
+void add_inspect_commands(const Registry&);   ///< explain, emit, derive, rules, ops
 
 }  // namespace ollie::cli

@@ -1,21 +1,28 @@
-#include <unistd.h>
-
-#include <CLI/CLI.hpp>
-#include <atomic>
-#include <csignal>
-#include <cstdio>
 #include <filesystem>
 #include <iostream>
 
+#include <CLI/CLI.hpp>
+#include <unistd.h>
+
+#include "base/error.h"
 #include "cli/commands.h"
 
 namespace {
 
-enum ExitCode { Done = 0, BadInput = 1, NotSupported = 2, Mismatch = 3, LimitReached = 4, Bug = 70 };
+enum ExitCode {
+    Done = 0,
+    BadInput = 1,
+    NotSupported = 2,
+    Mismatch = 3,
+    LimitReached = 4,
+    Bug = 70
+};
 
 int run_guarded(const std::function<int()>& command) {
     try {
-        return command();
+        int code = command();
+        if (!std::cout.flush()) ollie::throw_user_error("standard output cannot be written");
+        return code;
     } catch (const ollie::Unsupported& error) {
         std::cerr << "ollie: unsupported: " << error.what() << "\n";
         return NotSupported;
@@ -39,8 +46,13 @@ int run_guarded(const std::function<int()>& command) {
 int main(int argc, char** argv) {
     CLI::App app("Ollie: derives a faster program from an ONNX model and proves it equal");
     app.require_subcommand(1);
+    app.set_version_flag("--version", "ollie " + ollie::api::version());
     std::function<int()> command;
-    ollie::cli::add_commands(app, command);
+    ollie::cli::Registry registry{app, command};
+    ollie::cli::add_optimize_commands(registry);
+    ollie::cli::add_run_commands(registry);
+    ollie::cli::add_bench_commands(registry);
+    ollie::cli::add_inspect_commands(registry);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

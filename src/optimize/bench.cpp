@@ -25,11 +25,27 @@ LoadRequest write_inputs(const BenchCase& problem, const std::vector<int>& proce
     return request;
 }
 
-double worst_error(const std::vector<HostArray>& outputs, const std::vector<HostArray>& exact) {
+HostArray elements_of(const HostArray& array, const std::vector<int64_t>& elements) {
+    HostArray result(ElementType::F64, {static_cast<int64_t>(elements.size())});
+    for (size_t i = 0; i < elements.size(); ++i) {
+        if (elements[i] < array.size())
+            result.set(static_cast<int64_t>(i), array.at(elements[i]));
+        else
+            result.set(static_cast<int64_t>(i), std::numeric_limits<double>::quiet_NaN());
+    }
+    return result;
+}
+
+double worst_error(const std::vector<HostArray>& outputs, const BenchCase& problem) {
+    const std::vector<HostArray>& exact = problem.exact_outputs;
     if (outputs.size() != exact.size()) return std::numeric_limits<double>::infinity();
     double worst = 0;
     for (size_t i = 0; i < exact.size(); ++i) {
-        worst = std::max(worst, max_error_of_scale(outputs[i], exact[i]));
+        double error =
+            problem.sampled.empty()
+                ? max_error_of_scale(outputs[i], exact[i])
+                : max_error_of_scale(elements_of(outputs[i], problem.sampled[i]), exact[i]);
+        worst = std::max(worst, error);
     }
     return worst;
 }
@@ -70,7 +86,7 @@ struct Entry {
         }
         row.loaded = *loaded;
         if (!problem.exact_outputs.empty()) {
-            row.max_error_of_scale = worst_error(contestant.outputs(), problem.exact_outputs);
+            row.max_error_of_scale = worst_error(contestant.outputs(), problem);
         }
         tell(settings, row, "alone");
         Blocks blocks;

@@ -24,6 +24,9 @@ struct BenchCase {
     std::vector<NamedArray> inputs;  ///< In the model's order.
     /// Evaluated in float64, in the model's order. Empty: no errors are reported.
     std::vector<HostArray> exact_outputs;
+    /// Where the whole is too dear to evaluate: the row-major elements of each output whose values
+    /// are in exact_outputs.
+    std::vector<std::vector<int64_t>> sampled;
 };
 
 struct BenchSettings {
@@ -68,9 +71,12 @@ struct BenchReport {
 BenchReport bench(const BenchCase&, std::span<const std::unique_ptr<Contestant>>,
                   const BenchSettings&);
 
+enum class Details { No, Yes };
 /// One JSON object: model, threads, machine, fit, rows with name, version, median_ms, quartiles_ms
-/// and max_error_of_scale (and absent, error or a note), speedups of "ollie" over the others.
-std::string to_json(const BenchReport&);
+/// and max_error_of_scale; a contestant that has no times has null in their place, and `absent` or
+/// `error` says why. With details: settings, times alone and in turn, a note where these differ,
+/// and speedups of "ollie" over the others.
+std::string to_json(const BenchReport&, Details = Details::No);
 /// The same for people.
 std::string to_table(const BenchReport&);
 

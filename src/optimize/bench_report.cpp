@@ -20,31 +20,35 @@ std::string note_of(const BenchRow& row) {
         row.in_turn.median * 1e3, row.alone.median * 1e3);
 }
 
-void add_times(Json& json, const BenchRow& row) {
-    const Distribution& counted = row.counted();
-    json["median_ms"] = milliseconds(counted.median);
-    json["quartiles_ms"] = {milliseconds(counted.first_quartile),
-                            milliseconds(counted.third_quartile)};
-    json["minimum_ms"] = milliseconds(counted.minimum);
+void add_details(Json& json, const BenchRow& row) {
+    json["settings"] = row.loaded.settings;
+    if (!row.has_times()) return;
+    json["minimum_ms"] = milliseconds(row.counted().minimum);
     json["alone_ms"] = milliseconds(row.alone.median);
     json["in_turn_ms"] = milliseconds(row.in_turn.median);
-    json["runs"] = counted.runs;
+    json["runs"] = row.counted().runs;
     json["valid"] = row.is_valid();
     if (std::string note = note_of(row); !note.empty()) json["note"] = note;
 }
 
-Json row_json(const BenchRow& row) {
-    Json json = {{"name", row.name}};
-    if (!row.absent.empty()) {
-        json["absent"] = row.absent;
-        return json;
+Json row_json(const BenchRow& row, Details details) {
+    Json json = {{"name", row.name},
+                 {"version", nullptr},
+                 {"median_ms", nullptr},
+                 {"quartiles_ms", nullptr},
+                 {"max_error_of_scale", nullptr}};
+    if (row.absent.empty()) json["version"] = row.loaded.version;
+    if (row.has_times()) {
+        const Distribution& counted = row.counted();
+        json["median_ms"] = milliseconds(counted.median);
+        json["quartiles_ms"] = {milliseconds(counted.first_quartile),
+                                milliseconds(counted.third_quartile)};
     }
-    json["version"] = row.loaded.version;
-    json["settings"] = row.loaded.settings;
-    if (row.has_times()) add_times(json, row);
-    if (!row.error.empty()) json["error"] = row.error;
-    // JSON has no infinity; a null says that there is no finite error.
+    // JSON has no infinity: null, where there are times, says that the error is not finite.
     if (row.max_error_of_scale) json["max_error_of_scale"] = *row.max_error_of_scale;
+    if (details == Details::Yes && row.absent.empty()) add_details(json, row);
+    if (!row.absent.empty()) json["absent"] = row.absent;
+    if (!row.error.empty()) json["error"] = row.error;
     return json;
 }
 
@@ -90,15 +94,15 @@ std::string row_text(const BenchReport& report, const BenchRow& row) {
 
 }  // namespace
 
-std::string to_json(const BenchReport& report) {
+std::string to_json(const BenchReport& report, Details details) {
     Json rows = Json::array();
-    for (const BenchRow& row : report.rows) rows.push_back(row_json(row));
+    for (const BenchRow& row : report.rows) rows.push_back(row_json(row, details));
     Json json = {{"model", report.model},
                  {"threads", report.before.threads},
                  {"machine", machine_json(report)},
                  {"fit", report.is_fit()},
-                 {"rows", rows},
-                 {"speedups", speedups_json(report)}};
+                 {"rows", rows}};
+    if (details == Details::Yes) json["speedups"] = speedups_json(report);
     return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 

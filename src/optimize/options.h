@@ -17,11 +17,12 @@ struct Options {
     double budget_seconds = 0;            ///< For search and measurement together; 0: none.
     Accuracy accuracy = Accuracy::Default;
     std::set<std::string> disabled_rules;
-    bool measure = true;            ///< Else estimates and the frozen tuning database decide.
-    std::string cache_folder;       ///< Object code and tuning database; empty: none.
-    int search_depth = 4;           ///< Rule applications of cost 1.
-    int64_t search_states = 1500;   ///< Per distinct subprogram.
-    int candidates = 10;            ///< Per distinct subprogram, measured at most.
+    bool measure = true;           ///< Else estimates and the frozen tuning database decide.
+    std::string cache_folder;      ///< Object code; empty: none.
+    std::string tuning_file;       ///< Tuning database; empty: none.
+    int search_depth = 4;          ///< Rule applications of cost 1.
+    int64_t search_states = 1500;  ///< Per distinct subprogram.
+    int candidates = 10;           ///< Per distinct subprogram, measured at most.
     uint64_t seed = 1;
     const std::atomic<bool>* stop = nullptr;  ///< True: return the best so far.
 };

@@ -84,6 +84,24 @@ BenchRow row_of(std::unique_ptr<Contestant> contestant) {
     return bench(small_case(), contestants, quick()).rows.at(0);
 }
 
+std::string keys_of(const nlohmann::ordered_json& object) {
+    std::string keys;
+    for (const auto& [key, value] : object.items()) keys += (keys.empty() ? "" : " ") + key;
+    return keys;
+}
+
+TEST(Bench, ComparesSampledElements) {
+    BenchCase problem = small_case();
+    problem.exact_outputs = {array_of({4, 1}, ElementType::F64)};
+    problem.sampled = {{2, 0}};
+    std::string log;
+    std::vector<std::unique_ptr<Contestant>> contestants;
+    contestants.push_back(std::make_unique<FakeContestant>("a", 1, 1, &log));
+    EXPECT_DOUBLE_EQ(*bench(problem, contestants, quick()).rows[0].max_error_of_scale, 0.25);
+    problem.sampled = {{2, 1}};
+    EXPECT_DOUBLE_EQ(*bench(problem, contestants, quick()).rows[0].max_error_of_scale, 0.75);
+}
+
 TEST(Bench, EachAloneThenInTurn) {
     std::string log;
     std::vector<std::unique_ptr<Contestant>> contestants;
@@ -99,7 +117,7 @@ TEST(Bench, ReportsWhatTheProtocolPromises) {
     contestants.push_back(std::make_unique<FakeContestant>("ollie", 0.001, 0.001, &log));
     contestants.push_back(std::make_unique<FakeContestant>("onnxruntime", 0.002, 0.002, &log));
     BenchReport report = bench(small_case(), contestants, quick());
-    Json json = Json::parse(to_json(report));
+    auto json = nlohmann::ordered_json::parse(to_json(report));
     EXPECT_EQ(json["model"], "models/with a space.onnx");
     EXPECT_EQ(json["threads"], 1);
     EXPECT_TRUE(json["fit"]);
@@ -110,7 +128,13 @@ TEST(Bench, ReportsWhatTheProtocolPromises) {
     EXPECT_EQ(json["rows"][0]["median_ms"], 1.0);
     EXPECT_EQ(json["rows"][0]["quartiles_ms"], (std::vector<double>{1, 1}));
     EXPECT_DOUBLE_EQ(json["rows"][0]["max_error_of_scale"], 0.25);
-    EXPECT_EQ(json["speedups"]["onnxruntime"], 2.0);
+    for (const auto& [keys, object] :
+         {std::pair{"model threads machine fit rows", json},
+          std::pair{"name version median_ms quartiles_ms max_error_of_scale", json["rows"][0]}})
+        EXPECT_EQ(keys_of(object), keys);
+    Json details = Json::parse(to_json(report, Details::Yes));
+    EXPECT_EQ(details["speedups"]["onnxruntime"], 2.0);
+    EXPECT_EQ(details["rows"][1]["settings"], "fake");
     EXPECT_THAT(to_table(report), HasSubstr("2.00x"));
 }
 
@@ -127,7 +151,7 @@ TEST(Bench, TheFasterCountsWhereBothDiffer) {
     EXPECT_EQ(alike.counted().median, 1.05);
     BenchReport report;
     report.rows = {slower};
-    EXPECT_THAT(to_json(report), HasSubstr("the faster counts"));
+    EXPECT_THAT(to_json(report, Details::Yes), HasSubstr("the faster counts"));
     EXPECT_THAT(to_table(report), HasSubstr("the faster counts"));
 }
 
@@ -140,7 +164,7 @@ TEST(Bench, ClaimsNothingOnAnUnfitMachine) {
     EXPECT_TRUE(report.speedup("ollie", "openvino"));
     report.after = {2, 1.2};
     EXPECT_FALSE(report.speedup("ollie", "openvino"));
-    Json json = Json::parse(to_json(report));
+    Json json = Json::parse(to_json(report, Details::Yes));
     EXPECT_FALSE(json["fit"]);
     EXPECT_TRUE(json["speedups"].empty());
     EXPECT_THAT(to_table(report), HasSubstr("unfit"));
