@@ -5,9 +5,11 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "api/ollie.h"
+
+namespace CLI {
+class App;
+}
 
 /// What the command groups share: the values of all flags, and how they become options.
 namespace ollie::cli {

@@ -1,3 +1,5 @@
+#include <CLI/CLI.hpp>
+
 #include "cli/commands.h"
 
 namespace ollie::cli {

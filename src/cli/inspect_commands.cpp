@@ -1,5 +1,7 @@
 #include <iostream>
 
+#include <CLI/CLI.hpp>
+
 #include "cli/commands.h"
 
 namespace ollie::cli {

@@ -2,6 +2,8 @@
 #include <filesystem>
 #include <iostream>
 
+#include <CLI/CLI.hpp>
+
 #include "base/error.h"
 #include "cli/commands.h"
 
