@@ -5,6 +5,7 @@
 #include "expr/range.h"
 #include "match/contraction.h"
 #include "match/form.h"
+#include "match/group.h"
 #include "match/mismatch.h"
 #include "match/pattern_text.h"
 #include "match/unify.h"
@@ -267,6 +268,7 @@ Subject::Subject(const Tensor* definition)
       forms_(std::make_shared<const std::vector<Form>>(forms_of(definition))) {}
 
 MatchResult match(const Subject& subject, const Pattern& pattern) {
+    if (pattern.group) return match_group(subject.definition(), pattern);
     MatchResult nearest = std::vector<Mismatch>{no_reduction()};
     bool is_first = true;
     for (const Form& form : subject.forms()) {

@@ -27,6 +27,15 @@
 ///
 ///   Y[batch.., rows.., columns..] = sum[reduced..] A[batch.., rows.., reduced..] * B[...]
 ///
+/// A pattern of several lines is a whole expression (expr/parse.h) of several definitions, of which
+/// only the last is visible outside. In it every iterator stands for any number of iterators, and
+/// its extents mean nothing:
+///
+///   input A: f32[2, 3]
+///   M: f32[x:2] = max[j:3] A[x, j]
+///   S: f32[x:2] = sum[j:3] exp(A[x, j] - M[x])
+///   Y: f32[x:2, j:3] = exp(A[x, j] - M[x]) / S[x]
+///
 /// An epilogue is whatever surrounds the contraction in the definition's body: it is split off
 /// first and given to the call's constraints as an expression of the contraction's value.
 namespace ollie::match {
@@ -76,6 +85,7 @@ struct Operand {
 };
 
 struct Contraction;  ///< contraction.h
+struct Group;        ///< group.h
 
 struct Binding {
     const expr::Tensor* definition = nullptr;
@@ -86,6 +96,7 @@ struct Binding {
     std::vector<Operand> operands;
     Operand result;
     std::shared_ptr<const Contraction> contraction;  ///< For a contraction pattern.
+    std::shared_ptr<const Group> group;              ///< For a pattern of several definitions.
     expr::Scalar core;                               ///< The matched subexpression of the body.
     /// The body with the core replaced by a read of `core_value`, an input of the result's shape;
     /// just that read where there is no epilogue. A constant factor inside the core is here too.

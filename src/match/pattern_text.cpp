@@ -4,6 +4,8 @@
 #include <cctype>
 #include <limits>
 
+#include "match/group.h"
+
 namespace ollie::match {
 namespace {
 
@@ -246,8 +248,14 @@ bool uses(const PatternIndex& index, int iterator) {
 }
 
 std::shared_ptr<const Pattern> parse_pattern(std::string_view text) {
-    Pattern pattern = PatternParser(text).parse();
-    add_occurrences(pattern);
+    Pattern pattern;
+    pattern.text = text;
+    if (text.find('\n') != std::string_view::npos) {
+        pattern.group = parse_group(text);
+    } else {
+        pattern = PatternParser(text).parse();
+        add_occurrences(pattern);
+    }
     return std::make_shared<const Pattern>(std::move(pattern));
 }
 

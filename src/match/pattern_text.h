@@ -21,6 +21,7 @@
 namespace ollie::match {
 
 struct PatternIndex;
+struct GroupPattern;  ///< group.h
 
 /// number * parameter, of which the latter may be missing (-1).
 struct PatternFactor {
@@ -65,6 +66,7 @@ struct Pattern {
     std::vector<PatternRead> reads;
     std::vector<std::pair<int, int>> not_units;  ///< Iterators of which one at least is no unit.
     bool is_contraction = false;
+    std::shared_ptr<const GroupPattern> group;  ///< If the pattern has several definitions.
 
     int reduced_count() const { return static_cast<int>(iterators.size()) - traversal_count; }
     bool is_reduced(int iterator) const { return iterator >= traversal_count; }
