@@ -46,7 +46,8 @@ public:
         std::vector<const Tensor*> result;
         for (const Tensor* tensor : expr::definitions_of({nullptr, {visible_}}))
             for (const Bound& bound : found_.bound)
-                if (bound.actual == tensor) result.push_back(tensor);
+                if (bound.actual == tensor && bound.pattern->is_definition())
+                    result.push_back(tensor);
         return result;
     }
 

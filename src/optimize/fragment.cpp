@@ -27,7 +27,7 @@ std::optional<std::map<const Tensor*, Layout>> fixed_layouts(const std::vector<P
             if (!is_new && found->second != choice.argument_layouts[i]) return std::nullopt;
         }
         auto [found, is_new] =
-            layouts.try_emplace(piece.definitions.front(), choice.result_layout);
+            layouts.try_emplace(piece.definitions.back(), choice.result_layout);
         if (!is_new && found->second != choice.result_layout) return std::nullopt;
     }
     return layouts;

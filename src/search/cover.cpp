@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "derive/scope.h"
+#include "match/group.h"
 #include "search/estimate.h"
 
 namespace ollie::search {
@@ -101,9 +102,11 @@ struct Matcher::Impl {
             return;
         }
         result.distance = 0;
+        std::vector<const Tensor*> definitions{subject.definition()};
+        if (binding.group) definitions = binding.group->definitions;
         for (const backends::CallChoice& choice : *choices)
             result.pieces.push_back({Piece::Kind::Call,
-                                     {subject.definition()},
+                                     definitions,
                                      target.call,
                                      binding,
                                      choice,
@@ -199,7 +202,7 @@ public:
     }
 
     std::vector<Candidate> candidates(int limit) {
-        extend(constants_, 0);
+        extend({}, definitions_.size());
         std::stable_sort(found_.begin(), found_.end(), [](const Candidate& x, const Candidate& y) {
             return x.estimated < y.estimated;
         });
@@ -210,32 +213,61 @@ public:
 private:
     static constexpr size_t most = 200;
 
-    void extend(const std::vector<Piece>& pieces, size_t next) {
+    /// From the last definition to the first, so that a call of several is met at the one that is
+    /// visible; `pieces` are in that order too.
+    void extend(const std::vector<Piece>& pieces, size_t left) {
         if (found_.size() >= most) return;
-        if (next == definitions_.size()) {
+        if (left == 0) {
             finish(pieces);
             return;
         }
-        const Tensor* definition = definitions_[next];
-        for (const Piece& call : matcher_.pieces_of(definition)) {
+        const Tensor* definition = definitions_[left - 1];
+        if (is_covered(definition, pieces)) return extend(pieces, left - 1);
+        auto extend_by = [&](const Piece& piece) {
             std::vector<Piece> longer = pieces;
-            longer.push_back(call);
-            extend(longer, next + 1);
-        }
-        std::vector<Piece> longer = pieces;
-        longer.push_back({Piece::Kind::Kernel,
-                          {definition},
-                          nullptr,
-                          {},
-                          {},
-                          kernel_seconds({definition}, options_.machine)});
-        extend(longer, next + 1);
+            longer.push_back(piece);
+            extend(longer, left - 1);
+        };
+        for (const Piece& call : matcher_.pieces_of(definition))
+            if (hides_its_own(call)) extend_by(call);
+        extend_by({Piece::Kind::Kernel,
+                   {definition},
+                   nullptr,
+                   {},
+                   {},
+                   kernel_seconds({definition}, options_.machine)});
     }
 
-    void finish(const std::vector<Piece>& pieces) {
+    static bool is_covered(const Tensor* definition, const std::vector<Piece>& pieces) {
+        return std::any_of(pieces.begin(), pieces.end(), [&](const Piece& piece) {
+            return std::find(piece.definitions.begin(), piece.definitions.end(), definition) !=
+                   piece.definitions.end();
+        });
+    }
+
+    /// Nothing outside of the piece reads any of its definitions but the last.
+    bool hides_its_own(const Piece& piece) const {
+        if (piece.definitions.size() == 1) return true;
+        auto is_own = [&](const Tensor* tensor) {
+            return std::find(piece.definitions.begin(), piece.definitions.end(), tensor) !=
+                   piece.definitions.end();
+        };
+        auto is_hidden = [&](const Tensor* tensor) {
+            return is_own(tensor) && tensor != piece.definitions.back();
+        };
+        if (std::any_of(expr_.outputs.begin(), expr_.outputs.end(), is_hidden)) return false;
+        return std::all_of(definitions_.begin(), definitions_.end(), [&](const Tensor* reader) {
+            auto sources = sources_of(reader);
+            return is_own(reader) || std::none_of(sources.begin(), sources.end(), is_hidden);
+        });
+    }
+
+    void finish(const std::vector<Piece>& reversed) {
+        std::vector<Piece> pieces = constants_;
+        pieces.insert(pieces.end(), reversed.rbegin(), reversed.rend());
         std::vector<Piece> fused = fuse_kernels(pieces, expr_, options_.machine);
         if (fused.size() != pieces.size()) found_.push_back(candidate_of(expr_, std::move(fused)));
-        found_.push_back(candidate_of(expr_, pieces));
+        found_.push_back(candidate_of(expr_, std::move(pieces)));
     }
 
     const Expr& expr_;

@@ -36,7 +36,8 @@ struct Options {
 struct Piece {
     enum class Kind { Constant, Call, Kernel };
     Kind kind = Kind::Kernel;
-    /// Constant, Call: one. Kernel: producers first; only the last is visible outside.
+    /// Constant: one. Call: those of its pattern, mostly one. Kernel: some. Producers first; only
+    /// the last is visible outside.
     std::vector<const expr::Tensor*> definitions;
     const backends::LibraryCall* call = nullptr;
     match::Binding binding;       ///< Call

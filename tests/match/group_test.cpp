@@ -59,6 +59,18 @@ TEST(Group, AxesMayBeInAnyOrder) {
     EXPECT_EQ(m.binding().operands[0].axis_of, (std::vector<int>{1, 2, 0, 3}));
 }
 
+TEST(Group, WhatItReadsIsNotOfIt) {
+    Matched m = match_text(
+        "input z: f32[7, 5]\n"
+        "a: f32[h:7, k:5] = relu(z[h, k])\n"
+        "m: f32[h:7] = max[k:5] a[h, k]\n"
+        "s: f32[h:7] = sum[k:5] exp(a[h, k] - m[h])\n"
+        "output y: f32[h:7, k:5] = exp(a[h, k] - m[h]) / s[h]\n");
+    ASSERT_TRUE(m.is_bound());
+    EXPECT_EQ(m.binding().group->definitions.size(), 3u);
+    EXPECT_EQ(m.binding().operands[0].tensor->name, "a");
+}
+
 TEST(Group, UnitsAreNone) {
     for (bool is_normal : {false, true}) {
         Matched m = match_text(

@@ -130,8 +130,8 @@ inline std::string nearest(const LibraryCall& call, const expr::Tensor* definiti
 inline Arrays values_for(const expr::Tensor* definition) {
     Arrays arrays;
     uint64_t seed = 1;
-    for (const expr::Tensor* tensor : expr::sources_of(definition))
-        arrays[tensor] = some_values(tensor->shape(), ++seed);
+    for (const expr::Tensor* tensor : expr::tensors_of(expr::Expr{nullptr, {definition}}))
+        if (!tensor->is_definition()) arrays[tensor] = some_values(tensor->shape(), ++seed);
     return arrays;
 }
 

@@ -68,7 +68,7 @@ TEST(Convolution, Epilogues) {
         [](WindowMaker& m, Scalar v) { return m.function(Function::Softplus, {v * 0.125}); },
     };
     for (size_t i = 0; i < epilogues.size(); ++i)
-        for (size_t c : {1u, 8u, 10u}) {
+        for (size_t c : {1u, 8u}) {
             SCOPED_TRACE(testing::Message() << "epilogue " << i << " case " << c);
             WindowMaker maker;
             Scalar value = maker.convolution(cases()[c]);

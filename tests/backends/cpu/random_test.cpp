@@ -143,7 +143,7 @@ struct Tally {
 /// The number of problems: a thousand and more where the variable OLLIE_FUZZ asks for it.
 int problem_count() {
     const char* text = std::getenv("OLLIE_FUZZ");
-    return text == nullptr ? 60 : std::atoi(text);
+    return text == nullptr ? 40 : std::atoi(text);
 }
 
 template <typename Maker, typename Make>
