@@ -15,13 +15,13 @@ import re
 import sys
 
 # Which layer may include which third-party headers; those below it may, too. Headers that cost
-# seconds of compile time stay out of our own headers.
+# seconds of compile time stay out of our own headers, or of those that another layer includes.
 OWNERS = {
-    r"Halide.*\.h": ("codegen", "source"),
+    r"Halide.*\.h": ("codegen", "inside"),
     r"onnx\.pb\.h|google/protobuf/.*": ("onnx", "source"),
     r"(oneapi/dnnl/)?dnnl.*\.h(pp)?": ("backends/cpu", "source or header"),
     r"libxsmm.*\.h": ("backends/cpu", "source or header"),
-    r"CLI/.*": ("cli", "source"),
+    r"CLI/.*": ("cli", "source or header"),
 }
 
 WITHOUT_OPERATOR_NAMES = ("derive", "match", "search", "refine")
@@ -96,6 +96,15 @@ def check_third_party(file, header, layer):
             yield f"<{header}> belongs in a .cpp file"
 
 
+def inside_header(text):
+    """The first third-party header included by the text that must stay inside its layer, or None."""
+    patterns = [pattern for pattern, (_, kind) in OWNERS.items() if kind == "inside"]
+    for match in INCLUDE.finditer(text):
+        if any(re.fullmatch(pattern, match.group(2)) for pattern in patterns):
+            return match.group(2)
+    return None
+
+
 def check_include(files, table, file, quoted, header):
     layer = layer_of(file, table)
     if not quoted:
@@ -106,6 +115,8 @@ def check_include(files, table, file, quoted, header):
         other = layer_of(header, table)
         if other != layer and other not in table[layer]:
             yield f'{layer} may not include {other} ("{header}")'
+        if other != layer and (inner := inside_header(files[header])):
+            yield f'"{header}" includes <{inner}> and is for {other} only'
 
 
 def check_includes(files, table):

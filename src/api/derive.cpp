@@ -1,8 +1,8 @@
-#include <fmt/format.h>
-
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <sstream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "api/ollie.h"
 #include "expr/parse.h"
@@ -82,15 +82,12 @@ Report derive(const std::filesystem::path& file, const std::string& target, bool
     const search::Report& search = result.report;
     report.text += fmt::format("{} states, {} duplicates, {:.3f} s, {}\n", search.states,
                                search.duplicates, search.seconds, search.ended);
-    report.json = nlohmann::json{{"candidates", candidates},
-                                 {"states", search.states},
-                                 {"duplicates", search.duplicates},
-                                 {"ended", search.ended},
-                                 {"rule_hits", search.rule_hits},
-                                 {"refusals", search.refusals},
-                                 {"mismatches", search.mismatches},
-                                 {"timing", {{"seconds", search.seconds}}}}
-                      .dump(2);
+    report.json =
+        nlohmann::json{{"candidates", candidates},        {"states", search.states},
+                       {"duplicates", search.duplicates}, {"ended", search.ended},
+                       {"rule_hits", search.rule_hits},   {"refusals", search.refusals},
+                       {"mismatches", search.mismatches}, {"timing", {{"seconds", search.seconds}}}}
+            .dump(2);
     report.limit_reached = search.ended != "exhausted";
     return report;
 }

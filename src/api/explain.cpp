@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-
 #include <nlohmann/json.hpp>
 
 #include "api/ollie.h"
@@ -33,16 +32,16 @@ std::string text_of(const program::Derivation& derivation) {
     text += "  before\n" + indented(derivation.before, "    ");
     for (size_t i = 0; i < derivation.trail.size(); ++i) {
         const program::TrailStep& step = derivation.trail[i];
-        text += fmt::format("  {:>2}. {} at {}: {}\n", i + 1, step.rule, step.place,
-                            step.parameters);
+        text +=
+            fmt::format("  {:>2}. {} at {}: {}\n", i + 1, step.rule, step.place, step.parameters);
     }
     if (!derivation.trail.empty())
         text += "  after\n" + indented(derivation.trail.back().after, "    ");
     text += "  chosen: " + derivation.chosen + "\n";
-    text += fmt::format("  cost: estimated {}, measured {}; unoptimized {}\n",
-                        microseconds(derivation.cost.estimated),
-                        microseconds(derivation.cost.measured),
-                        microseconds(derivation.unoptimized.measured));
+    text +=
+        fmt::format("  cost: estimated {}, measured {}; unoptimized {}\n",
+                    microseconds(derivation.cost.estimated), microseconds(derivation.cost.measured),
+                    microseconds(derivation.unoptimized.measured));
     text += "  identity: " + derivation.identity + "\n";
     if (derivation.lets_nonfinite_spread)
         text += "  NaN and infinity may reach more elements than in the original\n";

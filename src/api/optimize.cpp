@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-
 #include <nlohmann/json.hpp>
 
 #include "api/ollie.h"
@@ -59,9 +58,9 @@ std::string text_of(const optimize::Outcome& outcome) {
                         milliseconds(outcome.unoptimized_seconds), milliseconds(outcome.seconds));
     if (outcome.seconds > 0)
         text += fmt::format(" ({:.2f}x)", outcome.unoptimized_seconds / outcome.seconds);
-    text += fmt::format("\nerror against float64: {:.2g} of scale (unoptimized {:.2g})\n",
-                        outcome.verification.max_error(),
-                        outcome.verification.max_unoptimized_error());
+    text +=
+        fmt::format("\nerror against float64: {:.2g} of scale (unoptimized {:.2g})\n",
+                    outcome.verification.max_error(), outcome.verification.max_unoptimized_error());
     for (const std::string& note : outcome.notes) text += "note: " + note + "\n";
     return text;
 }

@@ -48,8 +48,6 @@ std::vector<std::pair<std::string, HostArray>> run(const std::filesystem::path& 
     return result;
 }
 
-void pin_threads(int count) {
-    optimize::pin_team(optimize::processors_for(count));
-}
+void pin_threads(int count) { optimize::pin_team(optimize::processors_for(count)); }
 
 }  // namespace ollie::api

@@ -1,12 +1,12 @@
-#include <fmt/format.h>
+#include "optimize/verify.h"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "api/ollie.h"
 #include "express/express.h"
 #include "onnx/onnx.h"
 #include "optimize/pipeline.h"
-#include "optimize/verify.h"
 #include "runtime/session.h"
 
 namespace ollie::api {
@@ -27,10 +27,10 @@ Report verify(const std::filesystem::path& model, const std::filesystem::path& c
     Report report;
     nlohmann::json errors = nlohmann::json::array();
     for (const optimize::OutputError& error : result.errors) {
-        report.text += fmt::format("{:<16} {:<20} error {:.2g} of scale (unoptimized {:.2g}), {} "
-                                   "elements compared\n",
-                                   error.inputs, error.output, error.optimized, error.unoptimized,
-                                   error.elements);
+        report.text += fmt::format(
+            "{:<16} {:<20} error {:.2g} of scale (unoptimized {:.2g}), {} "
+            "elements compared\n",
+            error.inputs, error.output, error.optimized, error.unoptimized, error.elements);
         errors.push_back({{"inputs", error.inputs},
                           {"output", error.output},
                           {"error_of_scale", error.optimized},
@@ -41,10 +41,10 @@ Report verify(const std::filesystem::path& model, const std::filesystem::path& c
     for (const std::string& failure : result.failures) report.text += "FAILED " + failure + "\n";
     report.mismatch = !result.failures.empty();
     report.text += report.mismatch ? "the program does not compute the model\n" : "verified\n";
-    report.json = nlohmann::json{{"errors", errors},
-                                 {"failures", result.failures},
-                                 {"verified", !report.mismatch}}
-                      .dump(2);
+    report.json =
+        nlohmann::json{
+            {"errors", errors}, {"failures", result.failures}, {"verified", !report.mismatch}}
+            .dump(2);
     return report;
 }
 

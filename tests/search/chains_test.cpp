@@ -79,8 +79,8 @@ Found find_product(const char* text, std::set<std::string> disabled = {}, int de
 
 void expect_equal(const char* text, const Candidate& candidate) {
     auto report = expr::test_identity(expr::parse(text), candidate.expr);
-    EXPECT_EQ(report.verdict, expr::Verdict::Equal)
-        << report.detail << "\n" << expr::print(candidate.expr);
+    EXPECT_EQ(report.verdict, expr::Verdict::Equal) << report.detail << "\n"
+                                                    << expr::print(candidate.expr);
 }
 
 TEST(Chains, ConvolutionBecomesProductAndOffsetAdd) {
