@@ -14,7 +14,9 @@ setup:
 	tools/setup.sh
 
 # Optimizes a small model and shows what became of it.
-run: build
+run: setup
+	cmake -S . -B $(build) -DCMAKE_BUILD_TYPE=Release
+	cmake --build $(build) -j$(jobs) --target ollie_cli
 	examples/optimize_fsrcnn.sh
 
 # All tests and the checks of format, layers, size and generated pages.

@@ -1,5 +1,8 @@
 #!/bin/sh
-# What `make run` shows.
+# What `make run` shows: a small super-resolution model is optimized, and compared with other runtimes.
 set -eu
 cd "$(dirname "$0")/.."
-exec build/bin/ollie --help
+ollie=build/bin/ollie
+
+$ollie optimize examples/fsrcnn.onnx -o build/fsrcnn.ollie
+$ollie bench examples/fsrcnn.onnx build/fsrcnn.ollie --against onnxruntime,openvino

@@ -29,7 +29,7 @@ struct Example {
 
 struct Rule {
     std::string name;        ///< File name without suffix.
-    std::string law;         ///< In the notation of docs/derivation.md.
+    std::string law;         ///< See "Rules" in docs/architecture.md.
     std::string conditions;  ///< One sentence.
     std::string pays;        ///< Why it is there.
     /// What it does to NaN and inf: "exact" or a sentence.
