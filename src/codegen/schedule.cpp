@@ -15,8 +15,11 @@ using Halide::Var;
 
 /// Below this many operations the start of a parallel loop costs more than it saves.
 constexpr double serial_operations = 40000;
+/// Taps are unrolled as far as the code stays short; with phases further, since each phase then
+/// keeps only the taps that meet it.
 constexpr int64_t most_unrolled_taps = 32;
-constexpr int64_t most_unrolled_statements = 160;
+constexpr int64_t most_unrolled_statements = 48;
+constexpr int64_t most_unrolled_over_phases = 160;
 
 double weight_of(Scalar body) {
     double total = 0;
@@ -249,13 +252,16 @@ private:
                     std::vector<Halide::VarOrRVar> order, int64_t statements) {
         std::vector<Axis> axes = stage.reduction()->axes;
         std::reverse(axes.begin(), axes.end());
+        bool phases = std::any_of(kernel_.loops.begin(), kernel_.loops.end(),
+                                  [](const Loop& loop) { return loop.is_phase; });
+        int64_t most = phases ? most_unrolled_over_phases : most_unrolled_statements;
         int64_t taps = 1;
         for (size_t i = 0; i < axes.size(); ++i) {
             Halide::RVar r = f.domain[static_cast<int>(i)];
             order.push_back(r);
             int64_t next = taps * axes[i].extent();
-            bool unrolled = axes[i].extent() > 0 && next <= most_unrolled_taps &&
-                            next * statements <= most_unrolled_statements;
+            bool unrolled =
+                axes[i].extent() > 0 && next <= most_unrolled_taps && next * statements <= most;
             if (unrolled) update.unroll(r, static_cast<int>(axes[i].extent()));
             taps = unrolled ? next : most_unrolled_taps + 1;
         }
