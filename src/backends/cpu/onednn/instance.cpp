@@ -1,5 +1,7 @@
 #include "backends/cpu/onednn/instance.h"
 
+#include "tensor/strided_copy.h"
+
 namespace ollie::backends::cpu {
 
 using dnnl::memory;
@@ -16,13 +18,14 @@ const program::Buffer& OneDnnInstance::argument_buffer(int argument) const {
 
 void OneDnnInstance::add_argument(int role, const memory& memory) {
     kept_.push_back(memory);
-    execution_.push_back({role, memory.get()});
+    arguments_.push_back({role, memory.get()});
 }
 
-int64_t OneDnnInstance::reserve_scratch(int64_t bytes) {
-    int64_t offset = scratch_bytes_;
-    scratch_bytes_ += (bytes + 63) / 64 * 64;
-    return offset;
+memory OneDnnInstance::add_scratch(const memory::desc& desc) {
+    memory memory(desc, engine_, nullptr);
+    scratch_.push_back({memory, scratch_bytes_});
+    scratch_bytes_ += (static_cast<int64_t>(desc.get_size()) + 63) / 64 * 64;
+    return memory;
 }
 
 void OneDnnInstance::bind(int role, int argument, const View& view, const memory::desc& wanted) {
@@ -40,14 +43,22 @@ void OneDnnInstance::bind(int role, int argument, const View& view, const memory
         add_argument(role, plain);
         return;
     }
-    memory liked(wanted, engine_, nullptr);
-    dnnl::primitive_attr attribute;
-    attribute.set_scratchpad_mode(dnnl::scratchpad_mode::library);
-    dnnl::reorder::primitive_desc descriptor(engine_, view.desc(), engine_, wanted, attribute);
-    int64_t offset = reserve_scratch(static_cast<int64_t>(wanted.get_size()));
-    reorders_.push_back({dnnl::reorder(descriptor), plain, liked, offset});
-    kept_.push_back(plain);
+    memory liked = add_scratch(wanted);
+    add_reorder(plain, liked);
     add_argument(role, liked);
+}
+
+void OneDnnInstance::add_reorder(const memory& plain, const memory& liked) {
+    dnnl::primitive_attr attribute;
+    attribute.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    dnnl::reorder::primitive_desc descriptor(engine_, plain.get_desc(), engine_, liked.get_desc(),
+                                             attribute);
+    memory scratchpad = add_scratch(descriptor.scratchpad_desc());
+    kept_.insert(kept_.end(), {plain, liked, scratchpad});
+    reorders_.push_back({dnnl::reorder(descriptor),
+                         {{DNNL_ARG_FROM, plain.get()},
+                          {DNNL_ARG_TO, liked.get()},
+                          {DNNL_ARG_SCRATCHPAD, scratchpad.get()}}});
 }
 
 /// Values are row-major whatever the layout of the buffer; the view's strides are of the layout
@@ -56,22 +67,16 @@ memory OneDnnInstance::packed(const program::Buffer& buffer, const Layout& layou
                               const memory::desc& wanted) {
     const HostArray& values = *buffer.values;
     CHECK(values.type() == ElementType::F32, "constant {} is not f32", buffer.name);
-    std::vector<int64_t> to = layout.strides(buffer.shape);
-    memory stored(memory::desc({values.size()}, memory::data_type::f32, memory::format_tag::a),
-                  engine_);
-    auto* target = static_cast<float*>(stored.get_data_handle());
-    const auto* source = static_cast<const float*>(values.data());
-    std::vector<int64_t> point(buffer.shape.size(), 0);
-    for (int64_t at = 0; at < values.size(); ++at) {
-        int64_t place = 0;
-        for (size_t axis = 0; axis < point.size(); ++axis) place += point[axis] * to[axis];
-        target[place] = source[at];
-        for (size_t axis = point.size(); axis-- > 0;) {
-            if (++point[axis] < buffer.shape[axis]) break;
-            point[axis] = 0;
-        }
+    HostArray copy;
+    auto* stored = static_cast<float*>(const_cast<void*>(values.data()));
+    if (!layout.is_row_major()) {
+        copy = HostArray(ElementType::F32, buffer.shape);
+        StridedCopy::between(sizeof(float), buffer.shape, Layout::row_major(buffer.shape.size()),
+                             layout)
+            .run(values.data(), copy.data());
+        stored = static_cast<float*>(copy.data());
     }
-    memory plain(view.desc(), engine_, target + view.offset);
+    memory plain(view.desc(), engine_, stored + view.offset);
     memory result(wanted, engine_);
     dnnl::reorder(plain, result).execute(stream_, plain, result);
     stream_.wait();
@@ -82,12 +87,6 @@ void OneDnnInstance::bind_result(int role, int result, const View& view) {
     memory memory(view.desc(), engine_, nullptr);
     bound_.push_back({memory, result, true, view.offset * int64_t{sizeof(float)}});
     add_argument(role, memory);
-}
-
-memory OneDnnInstance::bind_own(int role, const memory::desc& desc) {
-    memory memory(desc, engine_);
-    add_argument(role, memory);
-    return memory;
 }
 
 void OneDnnInstance::bind(const Epilogue& epilogue) {
@@ -103,28 +102,26 @@ void OneDnnInstance::finish(dnnl::primitive primitive, const memory::desc& scrat
                             std::string implementation) {
     primitive_ = std::move(primitive);
     implementation_ = std::move(implementation);
-    if (scratch.get_size() == 0) return;
-    scratchpad_ = memory(scratch, engine_, nullptr);
-    scratchpad_offset_ = reserve_scratch(static_cast<int64_t>(scratch.get_size()));
-    add_argument(DNNL_ARG_SCRATCHPAD, scratchpad_);
+    if (scratch.get_size() > 0) add_argument(DNNL_ARG_SCRATCHPAD, add_scratch(scratch));
+}
+
+void OneDnnInstance::execute(const dnnl::primitive& primitive, const Arguments& arguments) {
+    dnnl_status_t status = dnnl_primitive_execute(
+        primitive.get(), stream_.get(), static_cast<int>(arguments.size()), arguments.data());
+    CHECK(status == dnnl_success, "oneDNN {}: status {}", implementation_,
+          static_cast<int>(status));
 }
 
 void OneDnnInstance::run(std::span<void* const> arguments, std::span<void* const> results,
                          void* scratch) {
-    auto* scratch_bytes = static_cast<std::byte*>(scratch);
+    auto at = [](void* base, int64_t offset) { return static_cast<std::byte*>(base) + offset; };
     for (Bound& bound : bound_) {
         void* base = (bound.is_result ? results : arguments)[static_cast<size_t>(bound.buffer)];
-        bound.memory.set_data_handle(static_cast<std::byte*>(base) + bound.offset);
+        bound.memory.set_data_handle(at(base, bound.offset));
     }
-    if (scratchpad_) scratchpad_.set_data_handle(scratch_bytes + scratchpad_offset_);
-    for (Reorder& reorder : reorders_) {
-        reorder.to.set_data_handle(scratch_bytes + reorder.scratch_offset);
-        reorder.primitive.execute(stream_, reorder.from, reorder.to);
-    }
-    dnnl_status_t status = dnnl_primitive_execute(
-        primitive_.get(), stream_.get(), static_cast<int>(execution_.size()), execution_.data());
-    CHECK(status == dnnl_success, "oneDNN {}: status {}", implementation_,
-          static_cast<int>(status));
+    for (Scratch& part : scratch_) part.memory.set_data_handle(at(scratch, part.offset));
+    for (const Reorder& reorder : reorders_) execute(reorder.primitive, reorder.arguments);
+    execute(primitive_, arguments_);
     stream_.wait();
 }
 

@@ -22,8 +22,6 @@ public:
     /// reordered by `run` where its format differs.
     void bind(int role, int argument, const View&, const dnnl::memory::desc& wanted);
     void bind_result(int role, int result, const View&);
-    /// Memory of the instance's own, uninitialized.
-    dnnl::memory bind_own(int role, const dnnl::memory::desc&);
     void bind(const Epilogue&);
     /// After everything is bound.
     void finish(dnnl::primitive, const dnnl::memory::desc& scratch, std::string implementation);
@@ -42,31 +40,37 @@ private:
         bool is_result;
         int64_t offset;  ///< Bytes.
     };
+    /// Memory that lies in the scratch memory of the step.
+    struct Scratch {
+        dnnl::memory memory;
+        int64_t offset;  ///< Bytes.
+    };
+    using Arguments = std::vector<dnnl_exec_arg_t>;
     /// A reorder into scratch memory before the primitive.
     struct Reorder {
         dnnl::reorder primitive;
-        dnnl::memory from;
-        dnnl::memory to;
-        int64_t scratch_offset;
+        Arguments arguments;
     };
 
     const program::Buffer& argument_buffer(int argument) const;
     dnnl::memory packed(const program::Buffer&, const Layout&, const View&,
                         const dnnl::memory::desc& wanted);
-    int64_t reserve_scratch(int64_t bytes);
+    dnnl::memory add_scratch(const dnnl::memory::desc&);
     void add_argument(int role, const dnnl::memory&);
+    /// `liked` is `plain` in another format, before the primitive runs.
+    void add_reorder(const dnnl::memory& plain, const dnnl::memory& liked);
+    void execute(const dnnl::primitive&, const Arguments&);
 
     const program::Step& step_;
     const program::Program& program_;
     dnnl::engine engine_;
     dnnl::stream stream_;
     dnnl::primitive primitive_;
-    std::vector<dnnl_exec_arg_t> execution_;
+    Arguments arguments_;
     std::vector<dnnl::memory> kept_;
     std::vector<Bound> bound_;
+    std::vector<Scratch> scratch_;
     std::vector<Reorder> reorders_;
-    dnnl::memory scratchpad_;
-    int64_t scratchpad_offset_ = 0;
     int64_t scratch_bytes_ = 0;
     std::string implementation_;
 };
