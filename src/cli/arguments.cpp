@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <iostream>
 
+#include <CLI/CLI.hpp>
 #include <unistd.h>
 
 #include "base/error.h"
