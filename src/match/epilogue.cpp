@@ -5,6 +5,7 @@
 
 #include "expr/build.h"
 #include "expr/print.h"
+#include "match/activation.h"
 
 namespace ollie::match {
 namespace {
@@ -18,21 +19,6 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 bool is_constant(Scalar scalar, double value) {
     return scalar->kind == ScalarKind::Constant && scalar->constant == value;
-}
-
-/// The value of constants, products and reciprocals of constants.
-std::optional<double> constant_of(Scalar scalar) {
-    if (scalar->kind == ScalarKind::Constant) return scalar->constant;
-    bool is_reciprocal =
-        scalar->kind == ScalarKind::Function && scalar->function == Function::Reciprocal;
-    if (scalar->kind != ScalarKind::Mul && !is_reciprocal) return std::nullopt;
-    double product = 1;
-    for (Scalar operand : scalar->operands) {
-        std::optional<double> factor = constant_of(operand);
-        if (!factor) return std::nullopt;
-        product *= *factor;
-    }
-    return is_reciprocal ? 1 / product : product;
 }
 
 bool reads(Scalar scalar, const expr::Tensor* tensor) {
@@ -61,6 +47,7 @@ private:
     bool has_value(Scalar scalar) const { return reads(scalar, binding_.core_value); }
 
     std::optional<Scalar> peel(Scalar scalar) {
+        if (auto activation = activation_of(scalar)) return peel(*activation);
         if (scalar->kind == ScalarKind::Add) return peel_operands(scalar, Kind::Add);
         if (scalar->kind == ScalarKind::Mul) return peel_operands(scalar, Kind::Mul);
         if (scalar->kind != ScalarKind::Function) return std::nullopt;
@@ -81,6 +68,16 @@ private:
         return scalar->operands[0];
     }
 
+    std::optional<Scalar> peel(const Activation& activation) {
+        if (!has_value(activation.argument)) return std::nullopt;
+        if (activation.scale != 1) {
+            steps_.push_back({Kind::Mul});
+            steps_.back().constant = activation.scale;
+        }
+        steps_.push_back(activation.step);
+        return activation.argument;
+    }
+
     /// A sum or product in which one operand holds the value: the others are applied one by one.
     std::optional<Scalar> peel_operands(Scalar scalar, Kind kind) {
         std::optional<Scalar> inner;
@@ -97,9 +94,24 @@ private:
 
     bool peel_operand(Scalar operand, Kind kind) {
         EpilogueStep step{kind};
+        if (Scalar inverse = inverse_of(operand, kind)) {
+            operand = inverse;
+            step.kind = kind == Kind::Add ? Kind::Sub : Kind::Div;
+        }
         if (!set_operand(operand, step)) return false;
         steps_.push_back(step);
         return true;
+    }
+
+    /// The read that is subtracted or divided by; null for anything else.
+    static Scalar inverse_of(Scalar operand, Kind kind) {
+        bool is_negative = kind == Kind::Add && operand->kind == ScalarKind::Mul &&
+                           operand->operands.size() == 2 && is_constant(operand->operands[0], -1);
+        bool is_reciprocal = kind == Kind::Mul && operand->kind == ScalarKind::Function &&
+                             operand->function == Function::Reciprocal;
+        if (!is_negative && !is_reciprocal) return {};
+        Scalar inverse = operand->operands[is_negative ? 1 : 0];
+        return inverse->kind == ScalarKind::Read ? inverse : Scalar();
     }
 
     /// A constant or a tensor read at the result's own axes.
@@ -139,8 +151,11 @@ private:
         Scalar bound = scalar->operands[1];
         if (inner->kind == ScalarKind::Constant) std::swap(inner, bound);
         if (bound->kind != ScalarKind::Constant) {
-            if (is_lower) return peel_leaky_maximum(inner, bound);
-            return std::nullopt;
+            if (has_value(inner) && has_value(bound))
+                return is_lower ? peel_leaky_maximum(inner, bound) : std::nullopt;
+            if (!has_value(inner)) std::swap(inner, bound);
+            if (!peel_operand(bound, is_lower ? Kind::Max : Kind::Min)) return std::nullopt;
+            return inner;
         }
         EpilogueStep step{is_lower && bound->constant == 0 ? Kind::Relu : Kind::Clip};
         step.constant = is_lower ? bound->constant : -infinity;

@@ -63,6 +63,46 @@ TEST(Epilogue, LeakySpellings) {
     EXPECT_EQ((*chain)[1].only_axis(), 1);
 }
 
+struct Activated {
+    std::string body;
+    Kind kind;
+    double constant;
+    double upper = 0;
+    std::vector<Kind> after = {};
+};
+
+TEST(Epilogue, FunctionsInWhichTheValueOccursTwice) {
+    const std::vector<Activated> bodies{
+        {"@ * sigmoid(@)", Kind::Swish, 1},
+        {"(@ + b[j]) * sigmoid(1.5 * (@ + b[j]))", Kind::Swish, 1.5},
+        {"2 * @ * sigmoid(@)", Kind::Swish, 1, 0, {Kind::Mul}},
+        {"0.5 * @ * (1 + erf(@ / 1.4142135623730951))", Kind::Gelu, 0},
+        {"@ * (1 + erf(0.7071067811865475 * @))", Kind::Gelu, 0, 0, {Kind::Mul}},
+        {"@ * min(max(0.25 * @ + 0.5, 0), 1)", Kind::HardSwish, 0.25, 0.5},
+        {"@ * min(max(@ + 3, 0), 6) * 0.5", Kind::HardSwish, 1.0 / 6, 0.5, {Kind::Mul}},
+        {"where(less(@, 0), 0.5 * (exp(@) - 1), @)", Kind::Elu, 0.5},
+        {"where(less_equal(0, @), @, exp(@) - 1) + r[i, j]", Kind::Elu, 1, 0, {Kind::Add}},
+    };
+    for (const Activated& example : bodies) {
+        SCOPED_TRACE(example.body);
+        auto chain = chain_of(example.body);
+        ASSERT_TRUE(chain) << chain.reason();
+        ASSERT_GT(chain->size(), example.after.size());
+        size_t at = chain->size() - 1 - example.after.size();
+        EXPECT_EQ((*chain)[at].kind, example.kind);
+        EXPECT_DOUBLE_EQ((*chain)[at].constant, example.constant);
+        EXPECT_DOUBLE_EQ((*chain)[at].upper, example.upper);
+        for (size_t i = 0; i < example.after.size(); ++i)
+            EXPECT_EQ((*chain)[at + 1 + i].kind, example.after[i]);
+    }
+}
+
+TEST(Epilogue, TensorsOnTheOtherSide) {
+    EXPECT_EQ(kinds_of("@ - r[i, j]"), (std::vector<Kind>{Kind::Sub}));
+    EXPECT_EQ(kinds_of("@ / u[0, j]"), (std::vector<Kind>{Kind::Div}));
+    EXPECT_EQ(kinds_of("max(r[i, j], min(@, b[j]))"), (std::vector<Kind>{Kind::Min, Kind::Max}));
+}
+
 TEST(Epilogue, AxesOfTensors) {
     auto chain = chain_of("@ + t[j, i]");
     ASSERT_TRUE(chain);
@@ -74,8 +114,10 @@ TEST(Epilogue, AxesOfTensors) {
 }
 
 TEST(Epilogue, Refusals) {
-    for (std::string body : {"@ * @", "@ * sigmoid(@)", "where(less(@, 1), @ * 0.25, @)",
-                             "@ + r[i, 5 - j]", "max(@, r[i, j])", "@ + number(i)", "pow(@, 2)"}) {
+    for (std::string body :
+         {"@ * @", "@ * sigmoid(@ + 1)", "where(less(@, 1), @ * 0.25, @)", "@ + r[i, 5 - j]",
+          "max(@, 2 * r[i, j])", "@ + number(i)", "@ * (2 + erf(0.7071067811865475 * @))",
+          "where(less(@, 0), exp(@) - 2, @)", "@ * min(max(@ + 1, -1), 6)", "pow(@, 2)"}) {
         SCOPED_TRACE(body);
         EXPECT_FALSE(chain_of(body));
     }

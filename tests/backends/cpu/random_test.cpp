@@ -72,7 +72,7 @@ Scalar some_epilogue(Random& random, WindowMaker& m, Scalar v) {
     expr::Arena& arena = m.arena;
     for (int64_t left = random.pick({0, 0, 1, 1, 2, 3}); left > 0; --left) {
         std::string name = "e" + std::to_string(left);
-        switch (random.between(0, 12)) {
+        switch (random.between(0, 19)) {
             case 0:
                 v = v + m.by_channel(name);
                 break;
@@ -111,6 +111,28 @@ Scalar some_epilogue(Random& random, WindowMaker& m, Scalar v) {
                 break;
             case 12:
                 v = m.function(Function::Abs, {v});
+                break;
+            case 13:
+                v = v - m.residual(name);
+                break;
+            case 14:
+                v = max(v, m.by_channel(name));
+                break;
+            case 15:
+                v = min(m.residual(name), v);
+                break;
+            case 16:
+                v = v * m.function(Function::Sigmoid, {v * 0.5});
+                break;
+            case 17:
+                v = v * (m.function(Function::Erf, {v * std::sqrt(0.5)}) + 1.0) * 0.5;
+                break;
+            case 18:
+                v = v *
+                    min(max(v * 0.25 + 0.5, arena.constant_scalar(0)), arena.constant_scalar(1));
+                break;
+            case 19:
+                v = m.elu(v, 0.5);
                 break;
         }
     }

@@ -127,6 +127,11 @@ public:
         return function(Function::Where, {below, x * slope, x});
     }
 
+    Scalar elu(Scalar x, double alpha) {
+        Scalar below = function(Function::Less, {x, arena.constant_scalar(0)});
+        return function(Function::Where, {below, (function(Function::Exp, {x}) + -1.0) * alpha, x});
+    }
+
 private:
     Axis axis(std::string name, int64_t extent) {
         return {arena.iterator(std::move(name)), 0, extent};

@@ -10,26 +10,53 @@ namespace {
 using match::EpilogueStep;
 using Kind = EpilogueStep::Kind;
 
-struct NamedAlgorithm {
+struct Elementwise {
     std::string_view name;
-    expr::Function function;
     dnnl::algorithm algorithm;
+    int numbers;             ///< How many of alpha and beta there are.
     bool changes_nonfinite;  ///< In some implementations.
+    float alpha = 0;         ///< Where it is no number of the operation.
+    std::optional<expr::Function> function = {};
 };
 
-constexpr NamedAlgorithm named_algorithms[] = {
-    {"tanh", expr::Function::Tanh, dnnl::algorithm::eltwise_tanh, false},
-    {"logistic", expr::Function::Sigmoid, dnnl::algorithm::eltwise_logistic, true},
-    {"exp", expr::Function::Exp, dnnl::algorithm::eltwise_exp, true},
-    {"abs", expr::Function::Abs, dnnl::algorithm::eltwise_abs, false},
-    {"sqrt", expr::Function::Sqrt, dnnl::algorithm::eltwise_sqrt, false},
-    {"log", expr::Function::Log, dnnl::algorithm::eltwise_log, false},
-    {"softplus", expr::Function::Softplus, dnnl::algorithm::eltwise_soft_relu, true},
+constexpr Elementwise elementwise_table[] = {
+    {"linear", dnnl::algorithm::eltwise_linear, 2, false},
+    {"clip", dnnl::algorithm::eltwise_clip, 2, true},
+    {"leaky", dnnl::algorithm::eltwise_relu, 1, false},
+    {"swish", dnnl::algorithm::eltwise_swish, 1, true},
+    {"gelu", dnnl::algorithm::eltwise_gelu_erf, 0, true},
+    {"hardswish", dnnl::algorithm::eltwise_hardswish, 2, true},
+    {"elu", dnnl::algorithm::eltwise_elu, 1, true},
+    {"tanh", dnnl::algorithm::eltwise_tanh, 0, false, 0, expr::Function::Tanh},
+    {"logistic", dnnl::algorithm::eltwise_logistic, 0, true, 0, expr::Function::Sigmoid},
+    {"exp", dnnl::algorithm::eltwise_exp, 0, true, 0, expr::Function::Exp},
+    {"abs", dnnl::algorithm::eltwise_abs, 0, false, 0, expr::Function::Abs},
+    {"sqrt", dnnl::algorithm::eltwise_sqrt, 0, false, 0, expr::Function::Sqrt},
+    {"log", dnnl::algorithm::eltwise_log, 0, false, 0, expr::Function::Log},
+    {"softplus", dnnl::algorithm::eltwise_soft_relu, 0, true, 1, expr::Function::Softplus},
 };
 
-const NamedAlgorithm* find_algorithm(std::string_view name) {
-    for (const NamedAlgorithm& named : named_algorithms)
-        if (named.name == name) return &named;
+const Elementwise* find_elementwise(std::string_view name) {
+    for (const Elementwise& row : elementwise_table)
+        if (row.name == name) return &row;
+    return nullptr;
+}
+
+struct Binary {
+    std::string_view name;
+    dnnl::algorithm algorithm;
+    bool changes_nonfinite;
+};
+
+constexpr Binary binary_table[] = {
+    {"add", dnnl::algorithm::binary_add, false}, {"sub", dnnl::algorithm::binary_sub, false},
+    {"mul", dnnl::algorithm::binary_mul, false}, {"div", dnnl::algorithm::binary_div, false},
+    {"max", dnnl::algorithm::binary_max, true},  {"min", dnnl::algorithm::binary_min, true},
+};
+
+const Binary* find_binary(std::string_view name) {
+    for (const Binary& row : binary_table)
+        if (row.name == name) return &row;
     return nullptr;
 }
 
@@ -92,6 +119,26 @@ public:
                 if (step.tensor != nullptr) return add_tensor("mul", step);
                 push_linear(step.constant, 0);
                 return std::nullopt;
+            case Kind::Sub:
+                return add_tensor("sub", step);
+            case Kind::Div:
+                return add_tensor("div", step);
+            case Kind::Max:
+                return add_tensor("max", step);
+            case Kind::Min:
+                return add_tensor("min", step);
+            case Kind::Swish:
+                push({"swish", step.constant});
+                return std::nullopt;
+            case Kind::Gelu:
+                push({"gelu"});
+                return std::nullopt;
+            case Kind::HardSwish:
+                push({"hardswish", step.constant, step.upper});
+                return std::nullopt;
+            case Kind::Elu:
+                push({"elu", step.constant});
+                return std::nullopt;
         }
         CHECK(false);
     }
@@ -124,9 +171,9 @@ private:
     }
 
     std::optional<Refusal> add_function(const EpilogueStep& step) {
-        for (const NamedAlgorithm& named : named_algorithms) {
-            if (named.function != step.function) continue;
-            push({std::string(named.name)});
+        for (const Elementwise& row : elementwise_table) {
+            if (row.function != step.function) continue;
+            push({std::string(row.name)});
             return std::nullopt;
         }
         return refuse("a function that is no post-operation");
@@ -169,10 +216,11 @@ private:
 };
 
 std::string text_of(const PostOperation& operation) {
-    if (operation.name == "linear" || operation.name == "clip")
+    const Elementwise* elementwise = find_elementwise(operation.name);
+    int numbers = elementwise == nullptr ? 0 : elementwise->numbers;
+    if (numbers == 2)
         return fmt::format("{} {} {}", operation.name, operation.alpha, operation.beta);
-    if (operation.name == "leaky") return fmt::format("leaky {}", operation.alpha);
-    return operation.name;
+    return numbers == 1 ? fmt::format("{} {}", operation.name, operation.alpha) : operation.name;
 }
 
 PostOperation operation_of(const std::string& text) {
@@ -190,27 +238,17 @@ PostOperation operation_of(const std::string& text) {
 std::string post_name(size_t i) { return fmt::format("post{}", i); }
 
 void append(dnnl::post_ops& operations, const PostOperation& operation) {
-    float alpha = static_cast<float>(operation.alpha);
-    float beta = static_cast<float>(operation.beta);
-    if (operation.name == "linear")
-        return operations.append_eltwise(dnnl::algorithm::eltwise_linear, alpha, beta);
-    if (operation.name == "clip")
-        return operations.append_eltwise(dnnl::algorithm::eltwise_clip, alpha, beta);
-    if (operation.name == "leaky")
-        return operations.append_eltwise(dnnl::algorithm::eltwise_relu, alpha, 0);
-    if (operation.name == "add")
-        return operations.append_binary(dnnl::algorithm::binary_add, operation.view.desc());
-    if (operation.name == "mul")
-        return operations.append_binary(dnnl::algorithm::binary_mul, operation.view.desc());
-    if (operation.name == "prelu") {
-        int mask = 0;
-        for (size_t d = 0; d < operation.view.dims.size(); ++d)
-            if (operation.view.dims[d] != 1) mask |= 1 << d;
-        return operations.append_prelu(mask);
+    if (const Elementwise* row = find_elementwise(operation.name)) {
+        float alpha = row->numbers > 0 ? static_cast<float>(operation.alpha) : row->alpha;
+        return operations.append_eltwise(row->algorithm, alpha, static_cast<float>(operation.beta));
     }
-    const NamedAlgorithm* named = find_algorithm(operation.name);
-    CHECK(named != nullptr, "post-operation '{}'", operation.name);
-    operations.append_eltwise(named->algorithm, named->name == "softplus" ? 1 : 0, 0);
+    if (const Binary* row = find_binary(operation.name))
+        return operations.append_binary(row->algorithm, operation.view.desc());
+    CHECK(operation.name == "prelu", "post-operation '{}'", operation.name);
+    int mask = 0;
+    for (size_t d = 0; d < operation.view.dims.size(); ++d)
+        if (operation.view.dims[d] != 1) mask |= 1 << d;
+    operations.append_prelu(mask);
 }
 
 }  // namespace
@@ -228,9 +266,10 @@ bool Epilogue::reads_tensors() const {
 bool Epilogue::changes_nonfinite() const {
     auto changes = [](const PostOperation& operation) {
         bool is_relu = operation.name == "leaky" && operation.alpha == 0;
-        if (is_relu || operation.name == "clip") return true;
-        const NamedAlgorithm* named = find_algorithm(operation.name);
-        return named != nullptr && named->changes_nonfinite;
+        const Elementwise* elementwise = find_elementwise(operation.name);
+        const Binary* binary = find_binary(operation.name);
+        return is_relu || (elementwise != nullptr && elementwise->changes_nonfinite) ||
+               (binary != nullptr && binary->changes_nonfinite);
     };
     return std::any_of(operations.begin(), operations.end(), changes);
 }

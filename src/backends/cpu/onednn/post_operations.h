@@ -13,9 +13,10 @@ namespace ollie::backends::cpu {
 
 /// In text, as kept in the parameter `post`:
 ///   "linear a b"   a * v + b            "clip lo hi"      "leaky alpha"  (0: relu)
-///   "tanh", "logistic", "exp", ...      "add", "mul", "prelu"   with the tensor of view POSTi,
-///   where i
-///                                       is its position in the chain, and argument POSTi_argument
+///   "swish alpha", "elu alpha"          "hardswish alpha beta"
+///   "tanh", "logistic", "exp", "gelu", ...
+///   "add", "sub", "mul", "div", "max", "min", "prelu"   with the tensor of view POSTi, where i is
+///                                       its position in the chain, and argument POSTi_argument
 struct PostOperation {
     std::string name;
     double alpha = 0;
