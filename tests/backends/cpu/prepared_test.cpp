@@ -1,6 +1,8 @@
 #include <atomic>
 #include <cstdlib>
+#include <fstream>
 #include <new>
+#include <set>
 
 #include "backends/cpu/products.h"
 #include "backends/cpu/windows.h"
@@ -86,6 +88,18 @@ TEST(Prepared, RunsInTheMemoryThatItIsGiven) {
     check_allocations("onednn_matmul",
                       product.define(product.product(
                           {"bij", "bik", "bkj", {{'b', 4}, {'i', 65}, {'j', 64}, {'k', 63}}})));
+}
+
+/// The library and this program have one OpenMP, so one team of threads.
+TEST(Prepared, ThereIsOneTeamOfThreads) {
+    std::ifstream maps("/proc/self/maps");
+    std::set<std::string> libraries;
+    for (std::string line; std::getline(maps, line);) {
+        std::string file = line.substr(line.rfind('/') + 1);
+        if (file.find("omp") != std::string::npos && file.find(".so") != std::string::npos)
+            libraries.insert(file);
+    }
+    EXPECT_EQ(libraries.size(), 1u) << testing::PrintToString(libraries);
 }
 
 }  // namespace
