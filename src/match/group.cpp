@@ -4,6 +4,7 @@
 
 #include "expr/build.h"
 #include "expr/parse.h"
+#include "expr/print.h"
 #include "expr/simplify.h"
 #include "expr/visit.h"
 #include "match/pattern_text.h"
@@ -195,9 +196,9 @@ private:
 };
 
 MatchResult none(const Pattern& pattern) {
-    return std::vector<Mismatch>{
-        {Mismatch::Kind::NotThisForm, IteratorClass::Reduced, -1,
-         fmt::format("the definitions are not `{}`", pattern.group->expr.outputs[0]->name)}};
+    return std::vector<Mismatch>{{Mismatch::Kind::NotThisForm, IteratorClass::Reduced, -1,
+                                  fmt::format("it and its producers are not `{}`",
+                                              expr::print(pattern.group->expr.outputs[0]->body))}};
 }
 
 Operand operand_of(const GroupMatcher::Bound& bound, size_t rank) {
