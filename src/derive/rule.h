@@ -42,6 +42,7 @@ struct Rule {
 };
 
 const std::vector<const Rule*>& catalogue();
-const Rule* find(std::string_view name);
+/// Null where there is none. `more` are rules besides the catalogue's.
+const Rule* find(std::string_view name, const std::vector<const Rule*>& more = {});
 
 }  // namespace ollie::derive

@@ -16,8 +16,8 @@ namespace ollie::optimize {
 
 /// A kernel of a fragment, before its schedule is chosen.
 struct Kernel {
-    size_t step;                    ///< In the program's steps.
-    codegen::KernelProblem problem; ///< Symbol and schedule are set when chosen.
+    size_t step;                     ///< In the program's steps.
+    codegen::KernelProblem problem;  ///< Symbol and schedule are set when chosen.
 };
 
 /// A program for one subprogram: inputs and outputs are its boundary, in the layouts given there.
@@ -27,6 +27,7 @@ struct Fragment {
     std::vector<Kernel> kernels;
     const search::Candidate* candidate = nullptr;
     double measured = -1;  ///< Seconds.
+    bool refused = false;  ///< The candidate could not be proved equal: never selected.
 
     double cost() const;
     const Layout& input_layout(size_t input) const;

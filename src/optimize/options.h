@@ -4,8 +4,13 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "tensor/shape.h"
+
+namespace ollie::derive {
+struct Rule;
+}
 
 namespace ollie::optimize {
 
@@ -17,6 +22,8 @@ struct Options {
     double budget_seconds = 0;            ///< For search and measurement together; 0: none.
     Accuracy accuracy = Accuracy::Default;
     std::set<std::string> disabled_rules;
+    /// Besides the catalogue's; no front door sets them. For rules on trial.
+    std::vector<const derive::Rule*> extra_rules;
     bool measure = true;           ///< Else estimates and the frozen tuning database decide.
     std::string cache_folder;      ///< Object code; empty: none.
     std::string tuning_file;       ///< Tuning database; empty: none.

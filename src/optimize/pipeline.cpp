@@ -21,6 +21,7 @@ public:
         : options_(options),
           watch_(progress, outcome_.phase_seconds),
           machine_(machine_of(options)),
+          limits_(search_options(options, machine_)),
           library_(options) {
         watch_.phase("read");
         graph_ = onnx::read(model, {options.shapes});
@@ -31,7 +32,7 @@ public:
 
     void solve() {
         watch_.phase("derive");
-        solutions_ = derive(subprograms_, search_options(options_, machine_));
+        solutions_ = derive(subprograms_, limits_);
         instantiate(solutions_, options_, library_);
         watch_.phase("compile");
         library_.compile();
@@ -60,7 +61,9 @@ public:
         watch_.phase("prove");
         for (;;) {
             Selection selection = select(subprograms_, solutions_, among, machine_);
-            if (prove(selection.fragments, solutions_, proofs_)) return selection;
+            auto refusals = prove(selection.fragments, solutions_, proofs_);
+            if (refusals.empty()) return selection;
+            outcome_.notes.insert(outcome_.notes.end(), refusals.begin(), refusals.end());
         }
     }
 
@@ -126,6 +129,7 @@ private:
     Outcome outcome_;
     Stopwatch watch_;
     match::Machine machine_;
+    search::Options limits_;
     KernelLibrary library_;
     graph::Graph graph_;
     expr::Expr whole_;

@@ -26,7 +26,8 @@ struct Outcome {
     bool limit_reached = false;
 };
 
-/// Errors: UserError and Unsupported as onnx::read; UserError where nothing passes verification.
+/// Errors: UserError for a disabled rule that does not exist, UserError and Unsupported as
+/// onnx::read; UserError where nothing passes verification.
 Outcome optimize(const std::filesystem::path& model, const Options&, const Progress& = {});
 
 /// The unoptimized program alone.

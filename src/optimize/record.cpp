@@ -21,27 +21,27 @@ std::string microseconds(double seconds) {
 }
 
 /// Each candidate once, by its best fragment, better ones first.
-std::vector<std::string> alternatives(const Solution& solution, const Fragment& chosen) {
+std::vector<std::string> alternatives(const Solution& solution, const Fragment& chosen,
+                                      const Options& options) {
     std::vector<const Fragment*> others;
     for (const Fragment& fragment : solution.fragments) {
         auto same = std::find_if(others.begin(), others.end(), [&](const Fragment* other) {
             return other->candidate == fragment.candidate;
         });
-        if (fragment.candidate == chosen.candidate) continue;
+        if (fragment.refused || fragment.candidate == chosen.candidate) continue;
         if (same == others.end())
             others.push_back(&fragment);
         else if (fragment.cost() < (*same)->cost())
             *same = &fragment;
     }
-    std::stable_sort(others.begin(), others.end(), [](const Fragment* x, const Fragment* y) {
-        return x->cost() < y->cost();
-    });
+    std::stable_sort(others.begin(), others.end(),
+                     [](const Fragment* x, const Fragment* y) { return x->cost() < y->cost(); });
     std::vector<std::string> lines;
     for (const Fragment* other : others) {
         if (lines.size() == alternatives_listed) break;
         std::string rules;
         for (const TrailStep& step : other->candidate->trail)
-            if (derive::find(step.rule)->depth_cost > 0)
+            if (derive::find(step.rule, options.extra_rules)->depth_cost > 0)
                 rules += (rules.empty() ? "" : ", ") + step.rule;
         lines.push_back(fmt::format("{} by {}: {} (estimated {})", other->candidate->summary(),
                                     rules.empty() ? "no derivation" : rules,
@@ -63,17 +63,18 @@ Attributes search_facts(const search::Report& report) {
 }
 
 Derivation derivation_of(const express::Subprogram& subprogram, const Solution& solution,
-                         const Fragment& chosen, const Fragment& plain, const Proofs& proofs) {
+                         const Fragment& chosen, const Fragment& plain, const Proofs& proofs,
+                         const Options& options) {
     Derivation result;
     result.name = subprogram.name;
     for (const expr::Tensor* definition : expr::definitions_of(subprogram.expr))
         result.origin = expr::merge(result.origin, definition->origin);
     result.before = expr::print(subprogram.expr);
-    result.trail = replayed(solution.problem, chosen.candidate->trail);
+    result.trail = replayed(solution.problem, chosen.candidate->trail, options.extra_rules);
     result.chosen = chosen.candidate->summary();
     result.cost = {chosen.candidate->estimated, chosen.measured};
     result.unoptimized = {plain.candidate->estimated, plain.measured};
-    result.alternatives = alternatives(solution, chosen);
+    result.alternatives = alternatives(solution, chosen, options);
     result.identity = proofs.at(chosen.candidate).text;
     result.lets_nonfinite_spread = chosen.candidate->lets_nonfinite_spread;
     result.search = search_facts(solution.searched.report);
@@ -82,12 +83,13 @@ Derivation derivation_of(const express::Subprogram& subprogram, const Solution& 
 
 }  // namespace
 
-std::vector<TrailStep> replayed(const expr::Expr& problem, const std::vector<TrailStep>& trail) {
+std::vector<TrailStep> replayed(const expr::Expr& problem, const std::vector<TrailStep>& trail,
+                                const std::vector<const derive::Rule*>& extra_rules) {
     std::vector<TrailStep> result;
     search::Report report;
     expr::Expr current = expr::copy_to(std::make_shared<expr::Arena>(), problem);
     for (const TrailStep& recorded : trail) {
-        const derive::Rule* rule = derive::find(recorded.rule);
+        const derive::Rule* rule = derive::find(recorded.rule, extra_rules);
         CHECK(rule != nullptr, "rule {} of a trail is unknown", recorded.rule);
         if (result.empty()) current = search::normalized(current);
         bool applied = false;
@@ -109,9 +111,9 @@ void record(Outcome& outcome, const std::vector<express::Subprogram>& subprogram
             const Solutions& solutions, const Selection& best, const Selection& plain,
             const Proofs& proofs, const Options& options) {
     for (size_t i = 0; i < subprograms.size(); ++i)
-        outcome.program.derivations.push_back(
-            derivation_of(subprograms[i], *solutions.of[i], *best.fragments[i],
-                          *plain.fragments[i], proofs));
+        outcome.program.derivations.push_back(derivation_of(subprograms[i], *solutions.of[i],
+                                                            *best.fragments[i], *plain.fragments[i],
+                                                            proofs, options));
     Attributes& facts = outcome.program.facts;
     facts["device"] = runtime::device_key();
     facts["threads"] = static_cast<int64_t>(options.threads);

@@ -11,8 +11,9 @@ void record(Outcome&, const std::vector<express::Subprogram>&, const Solutions&,
             const Selection& best, const Selection& plain, const Proofs&, const Options&);
 
 /// Replays the trail from the problem by its rules alone and notes the expression after each step.
-/// Throws InternalError if a step does not apply.
+/// `extra_rules` are known besides the catalogue's. Throws InternalError if a step does not apply.
 std::vector<program::TrailStep> replayed(const expr::Expr& problem,
-                                         const std::vector<program::TrailStep>& trail);
+                                         const std::vector<program::TrailStep>& trail,
+                                         const std::vector<const derive::Rule*>& extra_rules = {});
 
 }  // namespace ollie::optimize

@@ -21,9 +21,9 @@ std::string rules_page() {
         "Rules of depth cost 0 are applied wherever they can be; the others are what the search "
         "chooses among.\n";
     for (const derive::Rule* rule : derive::catalogue()) {
-        page += fmt::format("\n## {}\n\n    {}\n\n{}\n{}\n\nNon-finite values: {}. Depth cost: {}.\n",
-                            rule->name, rule->law, rule->conditions, rule->pays, rule->nonfinite,
-                            rule->depth_cost);
+        page += fmt::format(
+            "\n## {}\n\n    {}\n\n{}\n{}\n\nNon-finite values: {}. Depth cost: {}.\n", rule->name,
+            rule->law, rule->conditions, rule->pays, rule->nonfinite, rule->depth_cost);
         for (const derive::Example& example : rule->examples) {
             page += "\n```\n" + example.before + "```\n";
             page += example.after.empty() ? "is refused: " + example.refusal + ".\n"

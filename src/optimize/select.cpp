@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include <fmt/ranges.h>
+
 #include "expr/visit.h"
 
 namespace ollie::optimize {
@@ -51,7 +53,6 @@ public:
     Selection run() {
         std::vector<Partial> beam(1);
         for (size_t i = 0; i < boundaries_.size(); ++i) beam = advance(beam, i);
-        CHECK(!beam.empty(), "no way to run the model");
         Partial& best = beam.front();
         return {std::move(best.fragments), best.seconds};
     }
@@ -64,16 +65,18 @@ private:
         std::map<std::map<std::string, std::set<Layout>>, Partial> merged;
         for (const Partial& partial : beam) {
             for (const Fragment& fragment : fragments) {
+                if (fragment.refused) continue;
                 Partial next = extended(partial, fragment, i);
                 auto [found, is_new] = merged.try_emplace(next.layouts, next);
                 if (!is_new && next.seconds < found->second.seconds) found->second = next;
             }
         }
+        CHECK(!merged.empty(), "no way to run a part of the model: {}",
+              fmt::join(solution.lost, "; "));
         std::vector<Partial> result;
         for (auto& [layouts, partial] : merged) result.push_back(std::move(partial));
-        std::stable_sort(result.begin(), result.end(), [](const Partial& x, const Partial& y) {
-            return x.seconds < y.seconds;
-        });
+        std::stable_sort(result.begin(), result.end(),
+                         [](const Partial& x, const Partial& y) { return x.seconds < y.seconds; });
         if (result.size() > beam_width) result.resize(beam_width);
         return result;
     }
@@ -87,8 +90,7 @@ private:
             const Layout& wanted = fragment.input_layout(k);
             auto& there = next.layouts[boundary.inputs[k]];
             if (there.empty()) there.insert(Layout::row_major(wanted.order.size()));
-            if (there.insert(wanted).second)
-                next.seconds += copy_seconds(boundary.input_bytes[k]);
+            if (there.insert(wanted).second) next.seconds += copy_seconds(boundary.input_bytes[k]);
             if (last_use_.at(boundary.inputs[k]) <= i) next.layouts.erase(boundary.inputs[k]);
         }
         for (size_t k = 0; k < boundary.outputs.size(); ++k) {
@@ -108,8 +110,8 @@ private:
 
     /// A change of layout reads and writes the tensor, at half the speed of a plain copy.
     double copy_seconds(int64_t bytes) const {
-        double bandwidth = bytes < machine_.cache_bytes / 4 ? machine_.cache_bandwidth
-                                                            : machine_.memory_bandwidth;
+        double bandwidth =
+            bytes < machine_.cache_bytes / 4 ? machine_.cache_bandwidth : machine_.memory_bandwidth;
         return machine_.call_seconds + 4 * static_cast<double>(bytes) / bandwidth;
     }
 

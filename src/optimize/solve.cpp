@@ -6,6 +6,7 @@
 #include "backends/cpu/calls.h"
 #include "expr/canonical.h"
 #include "expr/visit.h"
+#include "optimize/rule_pages.h"
 #include "optimize/timing.h"
 
 namespace ollie::optimize {
@@ -58,12 +59,14 @@ std::vector<const search::Candidate*> distinct(const std::vector<search::Candida
 }  // namespace
 
 search::Options search_options(const Options& options, const match::Machine& machine) {
+    for (const std::string& rule : options.disabled_rules) check_rule_name(rule);
     search::Options result;
     result.depth = options.search_depth;
     result.states = options.search_states;
     result.candidates = options.candidates;
     if (options.budget_seconds > 0) result.seconds = options.budget_seconds / 4;
     result.disabled_rules = options.disabled_rules;
+    result.extra_rules = options.extra_rules;
     result.machine = machine;
     result.calls = backends::cpu::catalogue();
     result.stop = options.stop;

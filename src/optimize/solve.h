@@ -27,7 +27,8 @@ struct Solutions {
     std::vector<Solution*> of;  ///< Per subprogram.
 };
 
-/// The limits and targets of the search that the options mean.
+/// The limits and targets of the search that the options mean. Errors: UserError for a disabled
+/// rule that there is not.
 search::Options search_options(const Options&, const match::Machine&);
 
 /// Phase derive.

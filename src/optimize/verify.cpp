@@ -197,16 +197,24 @@ private:
     Verification result_;
 };
 
-void remove_candidate(Solutions& solutions, const search::Candidate* candidate,
+/// Fragments stay where they are: selections point at them.
+void refuse_candidate(Solutions& solutions, const search::Candidate* candidate,
                       const std::string& reason) {
     for (auto& solution : solutions.distinct) {
-        for (auto* list : {&solution->fragments, &solution->unoptimized}) {
-            auto is_its = [&](const Fragment& f) { return f.candidate == candidate; };
-            if (std::none_of(list->begin(), list->end(), is_its)) continue;
-            solution->lost.push_back(candidate->summary() + ": " + reason);
-            std::erase_if(*list, is_its);
-        }
+        bool is_its = false;
+        for (auto* list : {&solution->fragments, &solution->unoptimized})
+            for (Fragment& fragment : *list)
+                if (fragment.candidate == candidate) is_its = fragment.refused = true;
+        if (is_its) solution->lost.push_back(candidate->summary() + ": " + reason);
     }
+}
+
+/// "skew, tighten"
+std::string rules_of(const search::Candidate& candidate) {
+    std::string rules;
+    for (const program::TrailStep& step : candidate.trail)
+        rules += (rules.empty() ? "" : ", ") + step.rule;
+    return rules.empty() ? "no rule" : rules;
 }
 
 const Solution* solution_of(const Solutions& solutions, const search::Candidate* candidate) {
@@ -231,8 +239,9 @@ double Verification::max_unoptimized_error() const {
     return result;
 }
 
-bool prove(const std::vector<const Fragment*>& selected, Solutions& solutions, Proofs& proofs) {
-    std::vector<std::pair<const search::Candidate*, std::string>> failed;
+std::vector<std::string> prove(const std::vector<const Fragment*>& selected, Solutions& solutions,
+                               Proofs& proofs) {
+    std::vector<const search::Candidate*> failed;
     for (const Fragment* fragment : selected) {
         const search::Candidate* candidate = fragment->candidate;
         auto [found, is_new] = proofs.try_emplace(candidate);
@@ -245,11 +254,15 @@ bool prove(const std::vector<const Fragment*>& selected, Solutions& solutions, P
                 ? fmt::format("equal: {} draws, {} points", report.draws, report.points)
                 : (report.verdict == Verdict::Different ? "different: " : "undecided: ") +
                       report.detail;
-        if (!found->second.equal) failed.emplace_back(candidate, found->second.text);
+        if (!found->second.equal) failed.push_back(candidate);
     }
-    for (const auto& [candidate, text] : failed)
-        remove_candidate(solutions, candidate, "identity test: " + text);
-    return failed.empty();
+    std::vector<std::string> refusals;
+    for (const search::Candidate* candidate : failed) {
+        refusals.push_back(fmt::format("derived by {}, refused by the identity test: {}",
+                                       rules_of(*candidate), proofs.at(candidate).text));
+        refuse_candidate(solutions, candidate, refusals.back());
+    }
+    return refusals;
 }
 
 Verification verify(const Expr& whole, const program::Program& optimized,

@@ -29,20 +29,20 @@ struct Verification {
 };
 
 /// Identity of every selected derivation; the verdicts by candidate. Candidates that are not proved
-/// equal are removed from the solutions. True if all are.
+/// equal are refused in the solutions; returned is what is wrong with each, with the rules of its
+/// trail: nothing if all are equal.
 struct Proof {
     bool equal = true;
     std::string text;  ///< "equal: 4 draws, 1024 points"
 };
 using Proofs = std::map<const search::Candidate*, Proof>;
-bool prove(const std::vector<const Fragment*>& selected, Solutions&, Proofs&);
+std::vector<std::string> prove(const std::vector<const Fragment*>& selected, Solutions&, Proofs&);
 
 /// Outputs against the float64 evaluation of the original expression on random and special inputs,
 /// and the masks of NaN and infinity against the unoptimized program. Where the whole evaluation is
 /// too dear, elements are sampled.
 Verification verify(const expr::Expr& whole, const program::Program& optimized,
-                    const program::Program& unoptimized, const Options&,
-                    bool nonfinite_may_spread);
+                    const program::Program& unoptimized, const Options&, bool nonfinite_may_spread);
 
 /// Throws UserError if the program's inputs and outputs are not those of the expression.
 void check_same_boundary(const expr::Expr& whole, const program::Program&);

@@ -37,9 +37,9 @@ struct LaterFirst {
     }
 };
 
-bool lets_nonfinite_spread(const std::vector<program::TrailStep>& trail) {
-    return std::any_of(trail.begin(), trail.end(), [](const program::TrailStep& step) {
-        return derive::find(step.rule)->nonfinite != "exact";
+bool lets_nonfinite_spread(const std::vector<program::TrailStep>& trail, const Options& options) {
+    return std::any_of(trail.begin(), trail.end(), [&](const program::TrailStep& step) {
+        return derive::find(step.rule, options.extra_rules)->nonfinite != "exact";
     });
 }
 
@@ -101,7 +101,7 @@ private:
     void collect(const State& state) {
         for (Candidate& candidate : cover(state.expr, matcher_, options_, candidates_per_state)) {
             candidate.trail = state.trail;
-            candidate.lets_nonfinite_spread = lets_nonfinite_spread(state.trail);
+            candidate.lets_nonfinite_spread = lets_nonfinite_spread(state.trail, options_);
             result_.candidates.push_back(std::move(candidate));
             ++result_.report.candidates;
         }
@@ -110,8 +110,8 @@ private:
 
     void expand(const State& state) {
         if (state.depth >= options_.depth) return;
-        for (const derive::Rule* rule : derive::catalogue()) {
-            if (rule->depth_cost == 0 || options_.disabled_rules.contains(rule->name)) continue;
+        for (const derive::Rule* rule : rules_of(options_)) {
+            if (rule->depth_cost == 0) continue;
             for (const derive::Site& site : rule->sites(state.expr)) {
                 State next{state.expr, state.trail, state.depth + rule->depth_cost, 0, 0};
                 auto derived = step(*rule, state.expr, site, next.trail, result_.report);
@@ -196,7 +196,7 @@ std::vector<Candidate> direct(const Expr& subprogram, const Options& options) {
     std::vector<Candidate> candidates = cover(settled, matcher, options, options.candidates);
     for (Candidate& candidate : candidates) {
         candidate.trail = trail;
-        candidate.lets_nonfinite_spread = lets_nonfinite_spread(trail);
+        candidate.lets_nonfinite_spread = lets_nonfinite_spread(trail, options);
     }
     return candidates;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backends/call.h"
+#include "derive/rule.h"
 #include "expr/node.h"
 #include "match/pattern.h"
 #include "program/program.h"
@@ -26,6 +27,7 @@ struct Options {
     int64_t bytes = 1 << 30;  ///< Of the arena.
     int candidates = 32;      ///< Returned at most.
     std::set<std::string> disabled_rules;
+    std::vector<const derive::Rule*> extra_rules;  ///< Besides the catalogue's.
     match::Machine machine;
     std::vector<const backends::LibraryCall*> calls;
     /// Asked now and then; true ends the search with what there is.

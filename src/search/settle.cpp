@@ -14,8 +14,8 @@ constexpr int eager_limit = 500;
 /// Applies the first site of an eager rule that does not refuse.
 std::optional<Expr> eager_step(const Expr& expr, const Options& options,
                                std::vector<program::TrailStep>& trail, Report& report) {
-    for (const derive::Rule* rule : derive::catalogue()) {
-        if (rule->depth_cost != 0 || options.disabled_rules.contains(rule->name)) continue;
+    for (const derive::Rule* rule : rules_of(options)) {
+        if (rule->depth_cost != 0) continue;
         for (const derive::Site& site : rule->sites(expr))
             if (auto result = step(*rule, expr, site, trail, report)) return *result;
     }
@@ -23,6 +23,15 @@ std::optional<Expr> eager_step(const Expr& expr, const Options& options,
 }
 
 }  // namespace
+
+std::vector<const derive::Rule*> rules_of(const Options& options) {
+    std::vector<const derive::Rule*> rules = derive::catalogue();
+    rules.insert(rules.end(), options.extra_rules.begin(), options.extra_rules.end());
+    std::erase_if(rules, [&](const derive::Rule* rule) {
+        return options.disabled_rules.contains(rule->name);
+    });
+    return rules;
+}
 
 Expr normalized(const Expr& expr) { return normalize(expr); }
 

@@ -9,6 +9,8 @@ namespace ollie::search {
 /// to the trail and counts hits and refusals.
 expr::Expr settle(const expr::Expr&, const Options&, std::vector<program::TrailStep>& trail,
                   Report&);
+/// The rules of the catalogue and the extra ones, without the disabled ones.
+std::vector<const derive::Rule*> rules_of(const Options&);
 /// The start of every trail.
 expr::Expr normalized(const expr::Expr&);
 /// One application, normalized; the step is appended to the trail.
