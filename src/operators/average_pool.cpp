@@ -29,25 +29,13 @@ Scalar count_of(const Context& context, const std::vector<Window>& windows,
 }
 
 Results express(const Context& context) {
-    Arena& arena = context.arena;
     const Tensor* x = context.input(0);
     require_rank(context, x, 3);
-    auto kernel = context.ints_attribute("kernel_shape");
-    if (!kernel) context.fail("attribute kernel_shape is missing");
-    bool ceil_mode = context.int_attribute("ceil_mode", 0) != 0;
-    auto windows = sliding_windows(context, spatial_shape(x), *kernel, ceil_mode);
-    size_t rank = windows.size();
-    std::vector<Axis> result{axis_of(arena, "n", x->shape()[0]),
-                             axis_of(arena, "c", x->shape()[1])};
-    std::vector<Axis> positions = axes_of(arena, outputs_of(windows), spatial_names(rank));
-    std::vector<Axis> taps = axes_of(arena, *kernel, window_names(rank));
-    std::vector<Index> input = indices_of(result);
-    for (size_t i = 0; i < rank; ++i) input.push_back(tap(windows[i], positions[i], taps[i]));
-    result.insert(result.end(), positions.begin(), positions.end());
-    Ranges ranges(result);
-    ranges.add(taps);
-    Scalar total = sum(taps, read(x, input, ranges, 0));
-    return {context.define(0, x->type, result, total / count_of(context, windows, positions))};
+    SlidingReads pool = sliding_reads(context, x);
+    std::vector<Axis> positions(pool.result.begin() + 2, pool.result.end());
+    Scalar total = sum(pool.taps, read(x, pool.input, pool.ranges, 0));
+    Scalar count = count_of(context, pool.windows, positions);
+    return {context.define(0, x->type, pool.result, total / count)};
 }
 
 }  // namespace

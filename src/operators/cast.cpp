@@ -9,39 +9,9 @@ using namespace expr;
 
 namespace {
 
-/// Element types by their number in the ONNX schema.
-std::optional<ElementType> type_of(int64_t number) {
-    switch (number) {
-        case 1:
-            return ElementType::F32;
-        case 2:
-            return ElementType::U8;
-        case 3:
-            return ElementType::I8;
-        case 5:
-            return ElementType::I16;
-        case 6:
-            return ElementType::I32;
-        case 7:
-            return ElementType::I64;
-        case 9:
-            return ElementType::Bool;
-        case 11:
-            return ElementType::F64;
-        case 12:
-            return ElementType::U32;
-        case 13:
-            return ElementType::U64;
-        case 4:
-            return ElementType::U16;
-        default:
-            return std::nullopt;
-    }
-}
-
 ElementType target_of(const Context& context) {
     if (context.node.operator_name == "CastLike") return context.input(1)->type;
-    auto type = type_of(context.int_attribute("to", 0));
+    auto type = numbered_type(context.int_attribute("to", 0));
     if (!type)
         context.unsupported(fmt::format("cast to element type {}", context.int_attribute("to", 0)));
     return *type;

@@ -9,38 +9,8 @@ using namespace expr;
 
 namespace {
 
-struct Pool {
-    std::vector<Window> windows;
-    std::vector<Axis> result;
-    std::vector<Axis> taps;
-    std::vector<Index> input;
-    Ranges ranges;
-};
-
-Pool pool_of(const Context& context, const Tensor* x) {
-    require_rank(context, x, 3);
-    auto kernel = context.ints_attribute("kernel_shape");
-    if (!kernel) context.fail("attribute kernel_shape is missing");
-    Pool pool;
-    bool ceil_mode = context.int_attribute("ceil_mode", 0) != 0;
-    pool.windows = sliding_windows(context, spatial_shape(x), *kernel, ceil_mode);
-    size_t rank = pool.windows.size();
-    std::vector<Axis> positions =
-        axes_of(context.arena, outputs_of(pool.windows), spatial_names(rank));
-    pool.result = {axis_of(context.arena, "n", x->shape()[0]),
-                   axis_of(context.arena, "c", x->shape()[1])};
-    pool.taps = axes_of(context.arena, *kernel, window_names(rank));
-    pool.input = indices_of(pool.result);
-    for (size_t i = 0; i < rank; ++i)
-        pool.input.push_back(tap(pool.windows[i], positions[i], pool.taps[i]));
-    pool.result.insert(pool.result.end(), positions.begin(), positions.end());
-    pool.ranges.add(pool.result);
-    pool.ranges.add(pool.taps);
-    return pool;
-}
-
 /// The position in the flat input, or behind it where the tap is outside.
-Scalar flat_position(const Context& context, const Tensor* x, const Pool& pool) {
+Scalar flat_position(const Context& context, const Tensor* x, const SlidingReads& pool) {
     Shape shape = x->shape();
     std::vector<int64_t> strides = dense_strides(shape);
     if (context.int_attribute("storage_order", 0) == 1) {
@@ -64,7 +34,7 @@ Scalar flat_position(const Context& context, const Tensor* x, const Pool& pool) 
 /// The least position at which the window has its maximum.
 const Tensor* positions_of(const Context& context, const Tensor* x, const Tensor* maximum) {
     Arena& arena = context.arena;
-    Pool pool = pool_of(context, x);
+    SlidingReads pool = sliding_reads(context, x);
     Scalar is_maximum =
         arena.function(Function::Equal, {read(x, pool.input, pool.ranges, lowest(x->type)),
                                          read(maximum, indices_of(pool.result))});
@@ -77,7 +47,8 @@ const Tensor* positions_of(const Context& context, const Tensor* x, const Tensor
 
 Results express(const Context& context) {
     const Tensor* x = context.input(0);
-    Pool pool = pool_of(context, x);
+    require_rank(context, x, 3);
+    SlidingReads pool = sliding_reads(context, x);
     Scalar value = read(x, pool.input, pool.ranges, lowest(x->type));
     const Tensor* maximum = context.define(0, x->type, pool.result,
                                            context.arena.reduce(Monoid::Max, pool.taps, value));

@@ -46,6 +46,8 @@ struct Context {
     /// unique among the graph's values).
     const expr::Tensor* define_part(const std::string& suffix, ElementType, std::vector<expr::Axis>,
                                     expr::Scalar body) const;
+    /// A weight that the meaning itself needs, named in the same way.
+    const expr::Tensor* weight_part(const std::string& suffix, HostArray values) const;
 };
 
 struct Attribute {

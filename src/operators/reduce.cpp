@@ -41,14 +41,23 @@ Results log_sum_exp(const Context& context, const Tensor* x, const std::vector<s
     return {context.define(0, x->type, over.result, body)};
 }
 
+/// Integers have no infinity: over nothing, their extremum is the type's least or greatest value.
+Scalar reduced_value(const std::string& name, const Tensor* x, const Reduction& over) {
+    Arena& arena = *x->arena;
+    Monoid monoid = monoid_of(name);
+    bool is_extremum = monoid == Monoid::Max || monoid == Monoid::Min;
+    if (is_extremum && over.count() == 0)
+        return arena.constant_scalar(monoid == Monoid::Max ? lowest(x->type) : highest(x->type));
+    return arena.reduce(monoid, over.reduced, term(name, read(x, over.input)));
+}
+
 Results express(const Context& context) {
     const std::string& name = context.node.operator_name;
     const Tensor* x = context.input(0);
     std::vector<size_t> axes = reduced_axes(context, x);
     if (name == "ReduceLogSumExp") return log_sum_exp(context, x, axes);
     Reduction over = reduction(context, x, axes, context.int_attribute("keepdims", 1) != 0);
-    Scalar value =
-        context.arena.reduce(monoid_of(name), over.reduced, term(name, read(x, over.input)));
+    Scalar value = reduced_value(name, x, over);
     return {context.define(0, x->type, over.result, finish(name, x->type, value, over.count()))};
 }
 

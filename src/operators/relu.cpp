@@ -48,7 +48,7 @@ Results express(const Context& context) {
 extern const Operator relu{
     "Relu",
     {"LeakyRelu", "PRelu", "ThresholdedRelu"},
-    6,
+    7,
     "x where positive, else 0 (Relu), x * alpha (LeakyRelu), x * slope (PRelu)",
     {{"alpha", "LeakyRelu: default 0.01; ThresholdedRelu: the threshold, default 1"}},
     express};

@@ -108,4 +108,11 @@ const expr::Tensor* Context::define_part(const std::string& suffix, ElementType 
     return arena.define(name, type, std::move(axes), body, {node.name});
 }
 
+const expr::Tensor* Context::weight_part(const std::string& suffix, HostArray values) const {
+    std::string name = unique_name(graph, output_name(0) + "_" + suffix);
+    ElementType type = values.type();
+    Shape shape = values.shape();
+    return arena.weight(name, type, shape, std::make_shared<const HostArray>(std::move(values)));
+}
+
 }  // namespace ollie::operators

@@ -130,9 +130,21 @@ double highest(ElementType type) {
     return type == ElementType::Bool ? 1 : std::ldexp(1, bits_of_magnitude(type)) - 1;
 }
 
-const Tensor* copy(const Context& context, size_t output, const Tensor* tensor) {
-    std::vector<Axis> axes = axes_of(context.arena, tensor->shape());
-    return context.define(output, tensor->type, axes, read(tensor, indices_of(axes)));
+std::optional<ElementType> numbered_type(int64_t number) {
+    switch (number) {
+        case 1: return ElementType::F32;
+        case 2: return ElementType::U8;
+        case 3: return ElementType::I8;
+        case 4: return ElementType::U16;
+        case 5: return ElementType::I16;
+        case 6: return ElementType::I32;
+        case 7: return ElementType::I64;
+        case 9: return ElementType::Bool;
+        case 11: return ElementType::F64;
+        case 12: return ElementType::U32;
+        case 13: return ElementType::U64;
+        default: return std::nullopt;
+    }
 }
 
 }  // namespace ollie::operators

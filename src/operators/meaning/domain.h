@@ -44,7 +44,7 @@ void require_same_type(const Context&, const std::vector<const expr::Tensor*>&);
 double lowest(ElementType);
 double highest(ElementType);
 
-/// A copy with the same domain under the output's name: how identities keep their origin.
-const expr::Tensor* copy(const Context&, size_t output, const expr::Tensor*);
+/// Element types by their number in the ONNX schema; nothing for those that are not supported.
+std::optional<ElementType> numbered_type(int64_t number);
 
 }  // namespace ollie::operators

@@ -44,6 +44,18 @@ std::vector<size_t> reduced_axes(const Context& context, const Tensor* x) {
     return all;
 }
 
+Moments moments(const Context& context, const Tensor* x, const std::vector<size_t>& axes) {
+    Reduction over = reduction(context, x, axes, false);
+    Scalar count = context.arena.constant_scalar(over.count());
+    Scalar total = sum(over.reduced, read(x, over.input));
+    const Tensor* mean = context.define_part("mean", x->type, over.kept, total / count);
+
+    over = reduction(context, x, axes, false);
+    Scalar deviation = read(x, over.input) - read(mean, indices_of(over.kept));
+    total = sum(over.reduced, deviation * deviation);
+    return {mean, context.define_part("var", x->type, over.kept, total / count)};
+}
+
 Spread spread(const Context& context, const Tensor* x, const std::vector<size_t>& reduced) {
     Spread result;
     result.axes = axes_of(context.arena, x->shape());

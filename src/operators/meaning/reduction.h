@@ -22,6 +22,14 @@ Reduction reduction(const Context&, const expr::Tensor*, const std::vector<size_
 /// The axes from attribute or input 1, all of them by default.
 std::vector<size_t> reduced_axes(const Context&, const expr::Tensor*);
 
+/// Mean and variance over some axes, as parts `mean` and `var` of the node over the kept axes. The
+/// variance is the mean of (x - mean)^2, never a difference of means.
+struct Moments {
+    const expr::Tensor* mean;
+    const expr::Tensor* variance;
+};
+Moments moments(const Context&, const expr::Tensor*, const std::vector<size_t>& axes);
+
 /// Fresh axes of the whole tensor, with the indices of its kept part.
 struct Spread {
     std::vector<expr::Axis> axes;

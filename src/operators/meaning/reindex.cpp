@@ -1,6 +1,7 @@
 #include "operators/meaning/reindex.h"
 
 #include <algorithm>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -73,13 +74,33 @@ std::optional<std::vector<int64_t>> ints_of(const Context& context, const std::s
     return context.ints_attribute(attribute);
 }
 
+namespace {
+
+/// floor((i + offset) / k) where the values are that, for some k > 1.
+std::optional<Index> as_quotient(const std::vector<int64_t>& values, Index position) {
+    auto first_step = std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>());
+    if (first_step == values.end()) return std::nullopt;
+    auto second_step = std::adjacent_find(first_step + 1, values.end(), std::not_equal_to<>());
+    int64_t until_first = first_step - values.begin() + 1;
+    int64_t divisor = std::max(second_step == values.end() ? until_first : second_step - first_step,
+                               until_first);
+    Index quotient = div(position + (divisor - until_first), divisor) + values[0];
+    for (size_t i = 0; i < values.size(); ++i)
+        if (values[i] != values[0] + (static_cast<int64_t>(i) + divisor - until_first) / divisor)
+            return std::nullopt;
+    return quotient;
+}
+
+}  // namespace
+
 Index lookup(std::vector<int64_t> values, Index position) {
     CHECK(!values.empty());
     int64_t step = values.size() > 1 ? values[1] - values[0] : 0;
-    for (size_t i = 1; i < values.size(); ++i)
-        if (values[i] - values[i - 1] != step)
-            return position->arena->table(std::move(values), position);
-    return position * step + values[0];
+    bool is_even = true;
+    for (size_t i = 1; i < values.size(); ++i) is_even &= values[i] - values[i - 1] == step;
+    if (is_even) return position * step + values[0];
+    if (auto quotient = as_quotient(values, position)) return *quotient;
+    return position->arena->table(std::move(values), position);
 }
 
 }  // namespace ollie::operators

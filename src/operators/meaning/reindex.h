@@ -18,7 +18,8 @@ Results reshaped(const Context&, const Shape&);
 std::optional<std::vector<int64_t>> ints_of(const Context&, const std::string& attribute,
                                             size_t input);
 
-/// table[position], as an affine index where the values are evenly spaced.
+/// table[position], as an affine index where the values are evenly spaced, or as a quotient where
+/// each repeats as often.
 expr::Index lookup(std::vector<int64_t> values, expr::Index position);
 
 }  // namespace ollie::operators

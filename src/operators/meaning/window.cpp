@@ -69,15 +69,14 @@ void distribute(Window& window, int64_t total, bool more_at_end) {
 
 int64_t slid_extent(const Context& context, const Window& window, bool ceil_mode) {
     int64_t room = window.input + window.pad_begin + window.pad_end - window.span();
-    if (room < 0 && window.input > 0)
+    int64_t steps = ceil_mode ? ceil_quotient(room, window.stride)
+                              : -ceil_quotient(-room, window.stride);
+    if (steps < -1 && window.input > 0)
         context.fail(fmt::format("a window of {} elements does not fit into {} with pads {} and {}",
                                  window.span(), window.input, window.pad_begin, window.pad_end));
-    if (room < 0) return 0;
-    if (!ceil_mode) return room / window.stride + 1;
-    int64_t extent = ceil_quotient(room, window.stride) + 1;
-    // A window that would begin behind the input and its first pad is none.
-    bool is_behind = (extent - 1) * window.stride >= window.input + window.pad_begin;
-    return is_behind ? extent - 1 : extent;
+    // In ceil mode, a window that would begin behind the input and its first pad is none.
+    bool is_behind = ceil_mode && steps * window.stride >= window.input + window.pad_begin;
+    return std::max<int64_t>(is_behind ? steps : steps + 1, 0);
 }
 
 }  // namespace
@@ -142,6 +141,26 @@ Index taps_inside(const Window& window, const Axis& position, int64_t lo, int64_
         return arena.min(arena.max(count, arena.constant(0)), arena.constant(window.kernel));
     };
     return simplify(clamped(taps_before(hi)) - clamped(taps_before(lo)), Ranges({position}));
+}
+
+SlidingReads sliding_reads(const Context& context, const Tensor* x) {
+    Arena& arena = context.arena;
+    auto kernel = context.ints_attribute("kernel_shape");
+    if (!kernel) context.fail("attribute kernel_shape is missing");
+    SlidingReads reads;
+    bool ceil_mode = context.int_attribute("ceil_mode", 0) != 0;
+    reads.windows = sliding_windows(context, spatial_shape(x), *kernel, ceil_mode);
+    size_t rank = reads.windows.size();
+    std::vector<Axis> positions = axes_of(arena, outputs_of(reads.windows), spatial_names(rank));
+    reads.result = {axis_of(arena, "n", x->shape()[0]), axis_of(arena, "c", x->shape()[1])};
+    reads.taps = axes_of(arena, *kernel, window_names(rank));
+    reads.input = indices_of(reads.result);
+    for (size_t i = 0; i < rank; ++i)
+        reads.input.push_back(tap(reads.windows[i], positions[i], reads.taps[i]));
+    reads.result.insert(reads.result.end(), positions.begin(), positions.end());
+    reads.ranges.add(reads.result);
+    reads.ranges.add(reads.taps);
+    return reads;
 }
 
 std::vector<Attribute> window_attributes() {

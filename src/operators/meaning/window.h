@@ -42,6 +42,16 @@ expr::Scalar with_bias(const Context&, expr::Scalar value, const expr::Axis& fil
 std::vector<Attribute> window_attributes();
 std::vector<Attribute> operator+(std::vector<Attribute>, std::vector<Attribute>);
 
+/// What a pool with the node's attributes reads of its input.
+struct SlidingReads {
+    std::vector<Window> windows;
+    std::vector<expr::Axis> result;   ///< n, c and the positions.
+    std::vector<expr::Axis> taps;
+    std::vector<expr::Index> input;
+    expr::Ranges ranges;              ///< Of result and taps.
+};
+SlidingReads sliding_reads(const Context&, const expr::Tensor* input);
+
 /// The extents from the third axis on.
 Shape spatial_shape(const expr::Tensor*);
 Shape kernels_of(const std::vector<Window>&);
