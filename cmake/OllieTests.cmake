@@ -5,7 +5,7 @@
 # program in the environment variable OLLIE. Every test is a ctest entry with the folder as its
 # label; a folder named slow or slow_* has the label slow besides, and `make test` leaves it out.
 # tests/support/ holds headers that tests share. A folder's test.cmake, where there is one, is
-# included after its target test_${name} is made.
+# included after its target test_${name} is made. A folder with an own.cmake makes its tests there.
 
 include(GoogleTest)
 
@@ -16,6 +16,10 @@ set(OLLIE_PURE_LAYERS base tensor expr graph program operators onnx express deri
 set(OLLIE_THREADED_LAYERS base runtime search)
 
 function(ollie_add_test folder)
+    if(EXISTS "${CMAKE_SOURCE_DIR}/tests/${folder}/own.cmake")
+        include("${CMAKE_SOURCE_DIR}/tests/${folder}/own.cmake")
+        return()
+    endif()
     ollie_sources("${CMAKE_SOURCE_DIR}/tests" ${folder} sources)
     if(NOT sources)
         return()

@@ -28,8 +28,8 @@ Results express(const Context& context) {
     const Tensor* extremum = context.define_part(
         "extremum", x->type, over.kept, arena.reduce(monoid, over.reduced, read(x, over.input)));
     over = reduction(context, x, {axis}, context.int_attribute("keepdims", 1) != 0);
-    Scalar is_met = arena.function(
-        Function::Equal, {read(x, over.input), read(extremum, indices_of(over.kept))});
+    Scalar is_met = arena.function(Function::Equal,
+                                   {read(x, over.input), read(extremum, indices_of(over.kept))});
     return {context.define(0, ElementType::I64, over.result, position(context, over, is_met))};
 }
 

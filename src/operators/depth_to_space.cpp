@@ -35,10 +35,11 @@ Results to_space(const Context& context, const Tensor* x, int64_t block) {
 Results to_depth(const Context& context, const Tensor* x, int64_t block) {
     Shape shape = x->shape();
     if (shape[2] % block != 0 || shape[3] % block != 0)
-        context.fail(fmt::format("extents {}x{} are no multiples of {}", shape[2], shape[3], block));
+        context.fail(
+            fmt::format("extents {}x{} are no multiples of {}", shape[2], shape[3], block));
     int64_t square = block * block;
-    std::vector<Axis> axes = axes_of(
-        context.arena, {shape[0], shape[1] * square, shape[2] / block, shape[3] / block});
+    std::vector<Axis> axes =
+        axes_of(context.arena, {shape[0], shape[1] * square, shape[2] / block, shape[3] / block});
     std::vector<Index> at = indices_of(axes);
     bool is_crd = is_column_row_depth(context);
     Index phase = is_crd ? mod(at[1], square) : div(at[1], shape[1]);

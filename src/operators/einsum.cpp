@@ -1,7 +1,7 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
+
+#include <fmt/format.h>
 
 #include "expr/build.h"
 #include "operators/meaning/domain.h"
@@ -58,8 +58,10 @@ Labels implied_result(const std::vector<Labels>& operands) {
     Labels digits;
     Labels letters;
     for (auto [label, count] : counts) {
-        if (label >= '0' && label <= '9') digits.insert(digits.begin(), label);
-        else if (count == 1) letters += label;
+        if (label >= '0' && label <= '9')
+            digits.insert(digits.begin(), label);
+        else if (count == 1)
+            letters += label;
     }
     return digits + letters;
 }

@@ -18,8 +18,7 @@ int64_t counted(const Context& context, int64_t position, int64_t extent) {
 /// The row-major position among the first `count` axes.
 Index flat_index(Arena& arena, const std::vector<Axis>& axes, size_t count) {
     Index flat = arena.constant(0);
-    for (size_t i = 0; i < count; ++i)
-        flat = flat * axes[i].extent() + index_of(axes[i].iterator);
+    for (size_t i = 0; i < count; ++i) flat = flat * axes[i].extent() + index_of(axes[i].iterator);
     return flat;
 }
 
@@ -31,8 +30,7 @@ Results by_element(const Context& context, const Tensor* x) {
     size_t axis = normalized_axis(context, context.int_attribute("axis", 0), x->rank());
     require_rank(context, context.input(1), x->rank(), x->rank());
     std::vector<int64_t> positions = context.constant_ints(1);
-    for (int64_t& position : positions)
-        position = counted(context, position, x->shape()[axis]);
+    for (int64_t& position : positions) position = counted(context, position, x->shape()[axis]);
     std::vector<Axis> axes = axes_of(context.arena, context.input(1)->shape());
     std::vector<Index> at = indices_of(axes);
     at[axis] = table_at(positions, flat_index(context.arena, axes, axes.size()));

@@ -55,9 +55,9 @@ Results express(const Context& context) {
     std::vector<Index> parameter{context.opset < 21 ? group[1] : at[1]};
     Scalar epsilon = arena.constant_scalar(context.float_attribute("epsilon", 1e-5f));
     Scalar deviation = arena.function(Function::Sqrt, {read(variance, group) + epsilon});
-    Scalar body = (read(x, at) - read(mean, group)) / deviation *
-                      read(context.input(1), parameter) +
-                  read(context.input(2), parameter);
+    Scalar body =
+        (read(x, at) - read(mean, group)) / deviation * read(context.input(1), parameter) +
+        read(context.input(2), parameter);
     return {context.define(0, x->type, axes, body)};
 }
 

@@ -36,18 +36,19 @@ Results express(const Context& context) {
         "max", x->type, over.kept, arena.reduce(Monoid::Max, over.reduced, read(x, over.input)));
 
     over = reduction(context, x, axes, false);
-    Scalar is_met =
-        arena.function(Function::Equal, {read(x, over.input), read(maximum, indices_of(over.kept))});
+    Scalar is_met = arena.function(Function::Equal,
+                                   {read(x, over.input), read(maximum, indices_of(over.kept))});
     Scalar here = arena.number(flat_position(context, over.all, axes));
-    Scalar first = arena.function(Function::Where, {is_met, here, arena.constant_scalar(over.count())});
+    Scalar first =
+        arena.function(Function::Where, {is_met, here, arena.constant_scalar(over.count())});
     const Tensor* position = context.define_part("position", ElementType::I64, over.kept,
                                                  arena.reduce(Monoid::Min, over.reduced, first));
 
     Spread at = spread(context, x, axes);
     Scalar own = arena.number(flat_position(context, at.axes, axes));
     Scalar is_first = arena.function(Function::Equal, {own, read(position, at.kept)});
-    Scalar body = arena.function(
-        Function::Where, {is_first, arena.constant_scalar(1), arena.constant_scalar(0)});
+    Scalar body = arena.function(Function::Where,
+                                 {is_first, arena.constant_scalar(1), arena.constant_scalar(0)});
     return {context.define(0, x->type, at.axes, body)};
 }
 

@@ -22,7 +22,8 @@ Results express(const Context& context) {
     near[1] = at[1] + index_of(neighbour.iterator) - (size - 1) / 2;
     Scalar value = read(x, near, ranges, 0);
     double alpha = context.float_attribute("alpha", 1e-4f);
-    Scalar mean = sum({neighbour}, value * value) / arena.constant_scalar(static_cast<double>(size));
+    Scalar mean =
+        sum({neighbour}, value * value) / arena.constant_scalar(static_cast<double>(size));
     Scalar base = mean * alpha + context.float_attribute("bias", 1);
     Scalar beta = arena.constant_scalar(context.float_attribute("beta", 0.75));
     return {context.define(0, x->type, axes,

@@ -35,11 +35,12 @@ Results express(const Context& context) {
 
 }  // namespace
 
-extern const Operator one_hot{"OneHot",
-                              {},
-                              9,
-                              "`on` where the index (from the end if negative) is the position, else `off`",
-                              {{"axis", "the new axis; default -1"}},
-                              express};
+extern const Operator one_hot{
+    "OneHot",
+    {},
+    9,
+    "`on` where the index (from the end if negative) is the position, else `off`",
+    {{"axis", "the new axis; default -1"}},
+    express};
 
 }  // namespace ollie::operators::entries

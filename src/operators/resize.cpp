@@ -1,7 +1,7 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+
+#include <fmt/format.h>
 
 #include "expr/build.h"
 #include "operators/meaning/interpolation.h"
@@ -19,10 +19,13 @@ bool is_early(const Context& context) { return is_upsample(context) || context.o
 ResizeRule rule_of(const Context& context) {
     ResizeRule rule;
     std::string mode = context.string_attribute("mode", "nearest");
-    if (mode == "linear" || mode == "bilinear") rule.interpolation = Interpolation::Linear;
-    else if (mode == "cubic") rule.interpolation = Interpolation::Cubic;
+    if (mode == "linear" || mode == "bilinear")
+        rule.interpolation = Interpolation::Linear;
+    else if (mode == "cubic")
+        rule.interpolation = Interpolation::Cubic;
     else if (mode != "nearest")
-        context.fail(fmt::format("attribute mode is \"{}\", expected nearest, linear or cubic", mode));
+        context.fail(
+            fmt::format("attribute mode is \"{}\", expected nearest, linear or cubic", mode));
     bool early = is_early(context);
     rule.coordinates = context.string_attribute("coordinate_transformation_mode",
                                                 early ? "asymmetric" : "half_pixel");
@@ -118,8 +121,8 @@ Results express(const Context& context) {
             continue;
         }
         Taps taps = interpolating_taps(rule, resized[i]);
-        const Tensor* weights = context.weight_part(
-            "weights" + std::to_string(i), weights_of(taps, x->type));
+        const Tensor* weights =
+            context.weight_part("weights" + std::to_string(i), weights_of(taps, x->type));
         Axis tap = axis_of(arena, "r" + std::to_string(i), weights->shape()[1]);
         reduced.push_back(tap);
         ranges.add({tap});
@@ -140,8 +143,9 @@ extern const Operator resize{
     7,
     "nearest, linear or cubic interpolation by constant scales or sizes",
     {{"mode", "nearest (default), linear, cubic"},
-     {"coordinate_transformation_mode", "all but tf_crop_and_resize; default half_pixel, before "
-                                        "opset 11 asymmetric"},
+     {"coordinate_transformation_mode",
+      "all but tf_crop_and_resize; default half_pixel, before "
+      "opset 11 asymmetric"},
      {"nearest_mode", "default round_prefer_floor, before opset 11 floor"},
      {"cubic_coeff_a", "default -0.75"},
      {"exclude_outside", "1 weighs only elements inside; default 0"},

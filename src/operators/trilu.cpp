@@ -42,13 +42,13 @@ Results express(const Context& context) {
 
 }  // namespace
 
-extern const Operator trilu{
-    "Trilu",
-    {"EyeLike"},
-    9,
-    "the upper or lower triangle of matrices; EyeLike: ones on a diagonal",
-    {{"upper", "Trilu: 1 (default) keeps the upper triangle"}, {"k", "EyeLike: the diagonal"},
-     {"dtype", "EyeLike: element type; default the input's"}},
-    express};
+extern const Operator trilu{"Trilu",
+                            {"EyeLike"},
+                            9,
+                            "the upper or lower triangle of matrices; EyeLike: ones on a diagonal",
+                            {{"upper", "Trilu: 1 (default) keeps the upper triangle"},
+                             {"k", "EyeLike: the diagonal"},
+                             {"dtype", "EyeLike: element type; default the input's"}},
+                            express};
 
 }  // namespace ollie::operators::entries

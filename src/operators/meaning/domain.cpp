@@ -132,18 +132,30 @@ double highest(ElementType type) {
 
 std::optional<ElementType> numbered_type(int64_t number) {
     switch (number) {
-        case 1: return ElementType::F32;
-        case 2: return ElementType::U8;
-        case 3: return ElementType::I8;
-        case 4: return ElementType::U16;
-        case 5: return ElementType::I16;
-        case 6: return ElementType::I32;
-        case 7: return ElementType::I64;
-        case 9: return ElementType::Bool;
-        case 11: return ElementType::F64;
-        case 12: return ElementType::U32;
-        case 13: return ElementType::U64;
-        default: return std::nullopt;
+        case 1:
+            return ElementType::F32;
+        case 2:
+            return ElementType::U8;
+        case 3:
+            return ElementType::I8;
+        case 4:
+            return ElementType::U16;
+        case 5:
+            return ElementType::I16;
+        case 6:
+            return ElementType::I32;
+        case 7:
+            return ElementType::I64;
+        case 9:
+            return ElementType::Bool;
+        case 11:
+            return ElementType::F64;
+        case 12:
+            return ElementType::U32;
+        case 13:
+            return ElementType::U64;
+        default:
+            return std::nullopt;
     }
 }
 

@@ -82,8 +82,8 @@ std::optional<Index> as_quotient(const std::vector<int64_t>& values, Index posit
     if (first_step == values.end()) return std::nullopt;
     auto second_step = std::adjacent_find(first_step + 1, values.end(), std::not_equal_to<>());
     int64_t until_first = first_step - values.begin() + 1;
-    int64_t divisor = std::max(second_step == values.end() ? until_first : second_step - first_step,
-                               until_first);
+    int64_t divisor =
+        std::max(second_step == values.end() ? until_first : second_step - first_step, until_first);
     Index quotient = div(position + (divisor - until_first), divisor) + values[0];
     for (size_t i = 0; i < values.size(); ++i)
         if (values[i] != values[0] + (static_cast<int64_t>(i) + divisor - until_first) / divisor)

@@ -69,8 +69,8 @@ void distribute(Window& window, int64_t total, bool more_at_end) {
 
 int64_t slid_extent(const Context& context, const Window& window, bool ceil_mode) {
     int64_t room = window.input + window.pad_begin + window.pad_end - window.span();
-    int64_t steps = ceil_mode ? ceil_quotient(room, window.stride)
-                              : -ceil_quotient(-room, window.stride);
+    int64_t steps =
+        ceil_mode ? ceil_quotient(room, window.stride) : -ceil_quotient(-room, window.stride);
     if (steps < -1 && window.input > 0)
         context.fail(fmt::format("a window of {} elements does not fit into {} with pads {} and {}",
                                  window.span(), window.input, window.pad_begin, window.pad_end));

@@ -45,10 +45,10 @@ std::vector<Attribute> operator+(std::vector<Attribute>, std::vector<Attribute>)
 /// What a pool with the node's attributes reads of its input.
 struct SlidingReads {
     std::vector<Window> windows;
-    std::vector<expr::Axis> result;   ///< n, c and the positions.
+    std::vector<expr::Axis> result;  ///< n, c and the positions.
     std::vector<expr::Axis> taps;
     std::vector<expr::Index> input;
-    expr::Ranges ranges;              ///< Of result and taps.
+    expr::Ranges ranges;  ///< Of result and taps.
 };
 SlidingReads sliding_reads(const Context&, const expr::Tensor* input);
 
