@@ -39,6 +39,19 @@ Halide::Target target_of(const std::string& name) {
     return target;
 }
 
+/// Errors are exceptions; warnings say nothing that is not checked, and the library does not print.
+class QuietReporter : public Halide::CompileTimeErrorReporter {
+public:
+    void warning(const char*) override {}
+    [[noreturn]] void error(const char* message) override { throw Halide::CompileError(message); }
+};
+
+void silence_warnings() {
+    static QuietReporter reporter;
+    static std::once_flag once;
+    std::call_once(once, [] { Halide::set_custom_compile_time_error_reporter(&reporter); });
+}
+
 /// Function and result with the bounds that make all addresses constants.
 struct Lowered {
     Kernel kernel;
@@ -81,6 +94,7 @@ std::string problem_text(const KernelProblem& problem, const std::string& target
 
 std::string compile_with_halide(const KernelProblem& problem, const std::string& implementation,
                                 const std::string& target_text) {
+    silence_warnings();
     Halide::Target target = target_of(target_text);
     TemporaryFolder folder;
     fs::path file = folder.path() / "kernel.o";
