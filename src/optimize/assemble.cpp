@@ -41,10 +41,10 @@ public:
         for (const auto& [old, copied] : map_) {
             if (copied->is_definition()) continue;
             const Tensor* source = sources.at(old->name);
-            bound[copied] = copied->kind == TensorKind::Input
-                                ? arena_->input(source->name, copied->type, copied->shape())
-                                : arena_->weight(source->name, copied->type, copied->shape(),
-                                                 source->values);
+            bound[copied] =
+                copied->kind == TensorKind::Input
+                    ? arena_->input(source->name, copied->type, copied->shape())
+                    : arena_->weight(source->name, copied->type, copied->shape(), source->values);
         }
         rebound_ = replace(copy, bound);
         for (const Tensor* tensor : tensors_of(rebound_)) by_name_[tensor->name] = tensor;
@@ -97,7 +97,9 @@ public:
                     mapped.push_back(add(std::move(own), subprogram.name));
                     break;
                 }
-                case Role::Scratch: mapped.push_back(add(buffer, subprogram.name)); break;
+                case Role::Scratch:
+                    mapped.push_back(add(buffer, subprogram.name));
+                    break;
             }
         }
         for (Step step : fragment.program.steps) {
@@ -179,8 +181,9 @@ private:
         auto arena = std::make_shared<Arena>();
         const Tensor* input = arena->input(source.name, source.type, source.shape);
         std::vector<Axis> axes = fresh(*arena, input->axes);
-        return {arena, {arena->define(target.name, target.type, axes,
-                                      arena->read(input, indices_of(axes)))}};
+        return {
+            arena,
+            {arena->define(target.name, target.type, axes, arena->read(input, indices_of(axes)))}};
     }
 
     static Origin subprogram_origin(const Expr& expr) {
@@ -204,8 +207,8 @@ private:
         }
         Expr result = replace(copy, sources);
         for (const Tensor*& output : result.outputs)
-            output = arena->define(names.at(output->name), output->type, output->axes,
-                                   output->body, output->origin);
+            output = arena->define(names.at(output->name), output->type, output->axes, output->body,
+                                   output->origin);
         return result;
     }
 

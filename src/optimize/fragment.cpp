@@ -26,8 +26,7 @@ std::optional<std::map<const Tensor*, Layout>> fixed_layouts(const std::vector<P
                 layouts.try_emplace(choice.arguments[i], choice.argument_layouts[i]);
             if (!is_new && found->second != choice.argument_layouts[i]) return std::nullopt;
         }
-        auto [found, is_new] =
-            layouts.try_emplace(piece.definitions.back(), choice.result_layout);
+        auto [found, is_new] = layouts.try_emplace(piece.definitions.back(), choice.result_layout);
         if (!is_new && found->second != choice.result_layout) return std::nullopt;
     }
     return layouts;
@@ -71,8 +70,8 @@ private:
     }
 
     int add_buffer(const Tensor* tensor, Role role) {
-        Buffer buffer{tensor->name, tensor->type, tensor->shape(), layout_of(tensor, role), role,
-                      nullptr};
+        Buffer buffer{tensor->name, tensor->type, tensor->shape(), layout_of(tensor, role),
+                      role,         nullptr};
         if (role == Role::Constant) buffer.values = constants_.values_of(tensor);
         int index = static_cast<int>(fragment_.program.buffers.size());
         fragment_.program.buffers.push_back(std::move(buffer));
@@ -174,9 +173,8 @@ Expr isolate(const std::vector<const Tensor*>& group, const std::vector<const Te
         for (const Tensor* source : sources_of(definition))
             if (source->is_definition() &&
                 std::find(group.begin(), group.end(), source) == group.end())
-                outside.try_emplace(source,
-                                    source->arena->input(source->name, source->type,
-                                                         source->shape()));
+                outside.try_emplace(
+                    source, source->arena->input(source->name, source->type, source->shape()));
     Expr alone = replace({nullptr, visible}, outside);
     return copy_to(std::make_shared<Arena>(), alone);
 }

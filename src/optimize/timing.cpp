@@ -31,7 +31,8 @@ std::vector<HostArray> random_inputs(const program::Program& program, uint64_t s
         HostArray array(buffer.type, buffer.shape);
         uint64_t state = Hasher().add(seed).add(buffer.name).key().low;
         for (int64_t i = 0; i < array.size(); ++i) {
-            double unit = static_cast<double>(mix(state + static_cast<uint64_t>(i)) >> 11) * 0x1p-53;
+            double unit =
+                static_cast<double>(mix(state + static_cast<uint64_t>(i)) >> 11) * 0x1p-53;
             array.set(i, is_float(buffer.type) ? 2 * unit - 1 : std::floor(4 * unit));
         }
         inputs.push_back(std::move(array));

@@ -2,6 +2,7 @@
 
 #include <utility>
 #include <vector>
+
 #include "program/program.h"
 
 namespace ollie::optimize {

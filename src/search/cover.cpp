@@ -105,11 +105,7 @@ struct Matcher::Impl {
         std::vector<const Tensor*> definitions{subject.definition()};
         if (binding.group) definitions = binding.group->definitions;
         for (const backends::CallChoice& choice : *choices)
-            result.pieces.push_back({Piece::Kind::Call,
-                                     definitions,
-                                     target.call,
-                                     binding,
-                                     choice,
+            result.pieces.push_back({Piece::Kind::Call, definitions, target.call, binding, choice,
                                      target.call->estimate(binding, choice, machine)});
     }
 };

@@ -68,73 +68,62 @@ Case some_case(Random& random, const Problems& problems) {
 }
 
 /// Up to three operations on the value.
+Scalar with_tensor(Random& random, WindowMaker& m, Scalar v, const std::string& name) {
+    switch (random.between(0, 7)) {
+        case 0:
+            return v + m.by_channel(name);
+        case 1:
+            return v * m.by_channel(name);
+        case 2:
+            return v + m.residual(name);
+        case 3:
+            return v * m.residual(name);
+        case 4:
+            return m.leaky(v, m.by_channel(name));
+        case 5:
+            return v - m.residual(name);
+        case 6:
+            return max(v, m.by_channel(name));
+        default:
+            return min(m.residual(name), v);
+    }
+}
+
+Scalar with_activation(Random& random, WindowMaker& m, Scalar v) {
+    auto constant = [&](double value) { return m.arena.constant_scalar(value); };
+    switch (random.between(0, 11)) {
+        case 0:
+            return relu(v);
+        case 1:
+            return m.leaky(v, constant(0.125));
+        case 2:
+            return min(max(v, constant(-1)), constant(6));
+        case 3:
+            return m.function(Function::Sigmoid, {v * 0.125});
+        case 4:
+            return m.function(Function::Tanh, {v * 0.125});
+        case 5:
+            return v * 0.5;
+        case 6:
+            return v * 3.0 + 0.25;
+        case 7:
+            return m.function(Function::Abs, {v});
+        case 8:
+            return v * m.function(Function::Sigmoid, {v * 0.5});
+        case 9:
+            return v * (m.function(Function::Erf, {v * std::sqrt(0.5)}) + 1.0) * 0.5;
+        case 10:
+            return v * min(max(v * 0.25 + 0.5, constant(0)), constant(1));
+        default:
+            return m.elu(v, 0.5);
+    }
+}
+
 Scalar some_epilogue(Random& random, WindowMaker& m, Scalar v) {
-    expr::Arena& arena = m.arena;
     for (int64_t left = random.pick({0, 0, 1, 1, 2, 3}); left > 0; --left) {
-        std::string name = "e" + std::to_string(left);
-        switch (random.between(0, 19)) {
-            case 0:
-                v = v + m.by_channel(name);
-                break;
-            case 1:
-                v = v * m.by_channel(name);
-                break;
-            case 2:
-                v = v + m.residual(name);
-                break;
-            case 3:
-                v = v * m.residual(name);
-                break;
-            case 4:
-                v = relu(v);
-                break;
-            case 5:
-                v = m.leaky(v, arena.constant_scalar(0.125));
-                break;
-            case 6:
-                v = m.leaky(v, m.by_channel(name));
-                break;
-            case 7:
-                v = min(max(v, arena.constant_scalar(-1)), arena.constant_scalar(6));
-                break;
-            case 8:
-                v = m.function(Function::Sigmoid, {v * 0.125});
-                break;
-            case 9:
-                v = m.function(Function::Tanh, {v * 0.125});
-                break;
-            case 10:
-                v = v * 0.5;
-                break;
-            case 11:
-                v = v * 3.0 + 0.25;
-                break;
-            case 12:
-                v = m.function(Function::Abs, {v});
-                break;
-            case 13:
-                v = v - m.residual(name);
-                break;
-            case 14:
-                v = max(v, m.by_channel(name));
-                break;
-            case 15:
-                v = min(m.residual(name), v);
-                break;
-            case 16:
-                v = v * m.function(Function::Sigmoid, {v * 0.5});
-                break;
-            case 17:
-                v = v * (m.function(Function::Erf, {v * std::sqrt(0.5)}) + 1.0) * 0.5;
-                break;
-            case 18:
-                v = v *
-                    min(max(v * 0.25 + 0.5, arena.constant_scalar(0)), arena.constant_scalar(1));
-                break;
-            case 19:
-                v = m.elu(v, 0.5);
-                break;
-        }
+        bool reads_tensor = random.between(0, 19) < 8;
+        v = reads_tensor ? with_tensor(random, m, v, "e" + std::to_string(left))
+                         : with_activation(random, m, v);
     }
     return v;
 }
