@@ -10,7 +10,7 @@
 namespace ollie::optimize {
 namespace {
 
-constexpr size_t schedules_tried = 6;
+constexpr size_t schedules_tried = 4;
 
 /// One kernel as a program of its own.
 program::Program program_of(const codegen::KernelProblem& problem, const std::string& symbol,

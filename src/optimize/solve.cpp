@@ -92,13 +92,33 @@ Solutions derive(const std::vector<express::Subprogram>& subprograms,
     return solutions;
 }
 
+namespace {
+
+/// Compiling is dear: what needs kernels and is estimated far from the best is not built.
+std::vector<const search::Candidate*> promising(const std::vector<search::Candidate>& candidates,
+                                                size_t most) {
+    constexpr double far = 4;
+    std::vector<const search::Candidate*> result;
+    for (const search::Candidate* candidate : distinct(candidates, most)) {
+        bool has_kernel = std::any_of(
+            candidate->pieces.begin(), candidate->pieces.end(),
+            [](const search::Piece& piece) { return piece.kind == search::Piece::Kind::Kernel; });
+        if (!has_kernel || result.empty() ||
+            candidate->estimated <= far * result.front()->estimated)
+            result.push_back(candidate);
+    }
+    return result;
+}
+
+}  // namespace
+
 void instantiate(Solutions& solutions, const Options& options, KernelLibrary& library) {
     for (auto& solution : solutions.distinct) {
         Constants constants;
-        for (const search::Candidate* candidate : distinct(solution->direct, direct_candidates))
+        for (const search::Candidate* candidate : promising(solution->direct, direct_candidates))
             add_fragments(*candidate, constants, solution->unoptimized, solution->lost);
         for (const search::Candidate* candidate :
-             distinct(solution->searched.candidates, static_cast<size_t>(options.candidates)))
+             promising(solution->searched.candidates, static_cast<size_t>(options.candidates)))
             add_fragments(*candidate, constants, solution->fragments, solution->lost);
         for (auto* list : {&solution->unoptimized, &solution->fragments})
             for (const Fragment& fragment : *list)
@@ -127,9 +147,9 @@ void measure_list(std::vector<Fragment>& fragments, Solution& solution, const Op
 }
 
 bool is_near_best(const std::vector<Fragment>& fragments, size_t i) {
-    constexpr size_t always = 3;
-    constexpr double factor = 1.5;
-    constexpr size_t most = 8;
+    constexpr size_t always = 2;
+    constexpr double factor = 1.3;
+    constexpr size_t most = 4;
     return i < always || (i < most && fragments[i].cost() < factor * fragments[0].cost());
 }
 
