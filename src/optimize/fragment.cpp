@@ -142,8 +142,10 @@ private:
 
 double Fragment::cost() const { return measured >= 0 ? measured : candidate->estimated; }
 
-const Layout& Fragment::input_layout(size_t input) const {
-    return program.buffers[program.inputs[input]].layout;
+const Layout* Fragment::input_layout(const std::string& name) const {
+    for (int input : program.inputs)
+        if (program.buffers[input].name == name) return &program.buffers[input].layout;
+    return nullptr;
 }
 
 const Layout& Fragment::output_layout(size_t output) const {

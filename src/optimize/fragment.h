@@ -30,7 +30,8 @@ struct Fragment {
     bool refused = false;  ///< The candidate could not be proved equal: never selected.
 
     double cost() const;
-    const Layout& input_layout(size_t input) const;
+    /// Null where the fragment does not read the tensor.
+    const Layout* input_layout(const std::string& name) const;
     const Layout& output_layout(size_t output) const;
 };
 

@@ -13,8 +13,7 @@ namespace {
 
 using namespace expr;
 
-/// Names of the tensors that the subprogram reads and writes, in the order of its fragments'
-/// inputs and outputs.
+/// Names of the tensors that the subprogram reads and writes, in order of appearance.
 struct Boundary {
     std::vector<std::string> inputs;
     std::vector<std::string> outputs;
@@ -46,6 +45,8 @@ public:
         : solutions_(solutions), among_(among), machine_(machine) {
         for (const auto& subprogram : subprograms)
             boundaries_.push_back(boundary_of(subprogram.expr));
+        for (const Solution* solution : solutions.of)
+            problem_inputs_.push_back(boundary_of(solution->problem).inputs);
         for (size_t i = 0; i < boundaries_.size(); ++i)
             for (const std::string& input : boundaries_[i].inputs) last_use_[input] = i;
     }
@@ -87,10 +88,12 @@ private:
         next.fragments.push_back(&fragment);
         next.seconds += fragment.cost();
         for (size_t k = 0; k < boundary.inputs.size(); ++k) {
-            const Layout& wanted = fragment.input_layout(k);
-            auto& there = next.layouts[boundary.inputs[k]];
-            if (there.empty()) there.insert(Layout::row_major(wanted.order.size()));
-            if (there.insert(wanted).second) next.seconds += copy_seconds(boundary.input_bytes[k]);
+            if (const Layout* wanted = fragment.input_layout(problem_inputs_[i][k])) {
+                auto& there = next.layouts[boundary.inputs[k]];
+                if (there.empty()) there.insert(Layout::row_major(wanted->order.size()));
+                if (there.insert(*wanted).second)
+                    next.seconds += copy_seconds(boundary.input_bytes[k]);
+            }
             if (last_use_.at(boundary.inputs[k]) <= i) next.layouts.erase(boundary.inputs[k]);
         }
         for (size_t k = 0; k < boundary.outputs.size(); ++k) {
@@ -119,6 +122,8 @@ private:
     Among among_;
     const match::Machine& machine_;
     std::vector<Boundary> boundaries_;
+    /// What the inputs of each boundary are called in its solution's fragments.
+    std::vector<std::vector<std::string>> problem_inputs_;
     std::map<std::string, size_t> last_use_;
 };
 

@@ -79,7 +79,7 @@ private:
             const Fragment& fragment = fragments(i)[choice[i]];
             seconds += fragment.measured;
             for (size_t k = 0; k < parts_[i].reads.size(); ++k)
-                wanted[parts_[i].reads[k]].insert(fragment.input_layout(k).order);
+                wanted[parts_[i].reads[k]].insert(fragment.input_layout(parts_[i].reads[k])->order);
             made[parts_[i].writes] = fragment.output_layout(0).order;
         }
         for (const auto& [name, order] : made)
@@ -101,6 +101,7 @@ private:
         text += "output " + part.writes + shape + body + "\n";
         subprograms_.push_back({part.writes, expr::parse(text)});
         auto solution = std::make_unique<Solution>();
+        solution->problem = subprograms_.back().expr;
         for (uint64_t i = 0; i < 3; ++i) {
             Fragment fragment;
             ProgramBuilder builder;
