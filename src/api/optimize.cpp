@@ -101,6 +101,8 @@ json json_of(const optimize::Outcome& outcome) {
             {"timing",
              {{"seconds", outcome.seconds},
               {"seconds_unoptimized", outcome.unoptimized_seconds},
+              {"measured", outcome.times_measured},
+              {"known", outcome.times_known},
               {"phases", outcome.phase_seconds}}}};
 }
 

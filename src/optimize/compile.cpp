@@ -5,7 +5,6 @@
 #include "base/hash.h"
 #include "base/parallel.h"
 #include "expr/canonical.h"
-#include "optimize/timing.h"
 
 namespace ollie::optimize {
 namespace {
@@ -13,12 +12,12 @@ namespace {
 constexpr size_t schedules_tried = 4;
 
 /// One kernel as a program of its own.
-program::Program program_of(const codegen::KernelProblem& problem, const std::string& symbol,
-                            const std::vector<std::byte>& code) {
+program::Program program_of(const codegen::KernelProblem& problem, const Variant& variant) {
     program::Program result;
     program::Step step;
     step.kind = program::StepKind::Kernel;
-    step.target = symbol;
+    step.target = variant.symbol;
+    step.parameters["schedule"] = variant.schedule.text();
     step.meaning = problem.group;
     std::vector<const expr::Tensor*> arguments = codegen::arguments_of(problem.group);
     auto add = [&](const expr::Tensor* tensor, const Layout& layout, program::Role role) {
@@ -34,7 +33,6 @@ program::Program program_of(const codegen::KernelProblem& problem, const std::st
         step.results.push_back(
             add(problem.group.outputs[i], problem.result_layouts[i], program::Role::Output));
     result.steps.push_back(std::move(step));
-    result.code = code;
     result.code_target = codegen::target_name();
     return result;
 }
@@ -57,7 +55,6 @@ void KernelLibrary::add(const codegen::KernelProblem& problem) {
     Entry& entry = found->second;
     entry.problem = problem;
     auto schedules = codegen::schedules(problem.group, problem.result_layouts, options_.threads);
-    if (!options_.measure) schedules.resize(1);
     if (schedules.size() > schedules_tried) schedules.resize(schedules_tried);
     for (size_t i = 0; i < schedules.size(); ++i)
         entry.variants.push_back(
@@ -65,7 +62,9 @@ void KernelLibrary::add(const codegen::KernelProblem& problem) {
 }
 
 void KernelLibrary::widen(const codegen::KernelProblem& problem) {
-    for (Variant& variant : entries_.at(name_of(problem)).variants) variant.is_wanted = true;
+    for (Variant& variant : entries_.at(name_of(problem)).variants)
+        variant.is_wanted = variant.is_wanted || times_.may_measure() ||
+                            times_.find(program_of(problem, variant)).has_value();
 }
 
 void KernelLibrary::compile() {
@@ -96,6 +95,12 @@ void KernelLibrary::compile() {
     if (!objects.empty()) code_ = codegen::link(objects);
 }
 
+double KernelLibrary::measured(const codegen::KernelProblem& problem, const Variant& variant) {
+    program::Program alone = program_of(problem, variant);
+    if (!times_.find(alone)) alone.code = codegen::link({variant.object});
+    return times_.of(alone);
+}
+
 void KernelLibrary::measure() {
     for (auto& [name, entry] : entries_) {
         auto wanted = std::count_if(entry.variants.begin(), entry.variants.end(),
@@ -103,8 +108,7 @@ void KernelLibrary::measure() {
         if (wanted < 2) continue;
         for (Variant& variant : entry.variants) {
             if (variant.measured >= 0 || variant.object.empty()) continue;
-            variant.measured = seconds_of(
-                program_of(entry.problem, variant.symbol, codegen::link({variant.object})));
+            variant.measured = measured(entry.problem, variant);
         }
         std::stable_sort(entry.variants.begin(), entry.variants.end(),
                          [](const Variant& x, const Variant& y) {

@@ -6,6 +6,7 @@
 
 #include "optimize/fragment.h"
 #include "optimize/options.h"
+#include "optimize/times.h"
 
 /// The compile phase: distinct kernels, each under a few schedules, in parallel, linked once.
 namespace ollie::optimize {
@@ -23,11 +24,11 @@ struct Variant {
 /// All variants of all kernels seen so far, by the key of the problem without schedule.
 class KernelLibrary {
 public:
-    explicit KernelLibrary(const Options& options) : options_(options) {}
+    KernelLibrary(const Options& options, Times& times) : options_(options), times_(times) {}
 
     /// Adds the kernel's problem if it is new, under the schedule that is the best guess.
     void add(const codegen::KernelProblem&);
-    /// Wants the other schedules of a kernel too.
+    /// Wants the other schedules of a kernel too; without measurement those whose times are known.
     void widen(const codegen::KernelProblem&);
     /// Compiles what is not compiled yet and links everything into one shared object.
     void compile();
@@ -49,7 +50,10 @@ private:
     };
     static std::string name_of(const codegen::KernelProblem&);
 
+    double measured(const codegen::KernelProblem&, const Variant&);
+
     const Options& options_;
+    Times& times_;
     std::map<std::string, Entry> entries_;
     std::vector<std::byte> code_;
 };

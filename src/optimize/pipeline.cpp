@@ -4,10 +4,10 @@
 #include "express/express.h"
 #include "onnx/onnx.h"
 #include "optimize/assemble.h"
-#include "optimize/peaks.h"
 #include "optimize/record.h"
 #include "optimize/select.h"
 #include "optimize/stopwatch.h"
+#include "optimize/times.h"
 #include "optimize/timing.h"
 #include "refine/refine.h"
 
@@ -20,9 +20,10 @@ public:
     Pipeline(const std::filesystem::path& model, const Options& options, const Progress& progress)
         : options_(options),
           watch_(progress, outcome_.phase_seconds),
-          machine_(machine_of(options)),
+          times_(options),
+          machine_(times_.machine()),
           limits_(search_options(options, machine_)),
-          library_(options) {
+          library_(options, times_) {
         watch_.phase("read");
         graph_ = onnx::read(model, {options.shapes});
         watch_.phase("express");
@@ -30,15 +31,15 @@ public:
         subprograms_ = express::cut(whole_);
     }
 
-    void solve() {
+    void solve(Search search) {
         watch_.phase("derive");
-        solutions_ = derive(subprograms_, limits_);
+        solutions_ = derive(subprograms_, limits_, search);
         instantiate(solutions_, options_, library_);
         watch_.phase("compile");
         library_.compile();
         watch_.phase("measure");
-        measure(solutions_, options_, library_);
-        if (options_.measure) tune();
+        measure(solutions_, times_, library_);
+        if (times_.knows_any()) tune();
         admit_unoptimized(solutions_);
     }
 
@@ -49,7 +50,7 @@ public:
         library_.compile();
         watch_.phase("measure");
         library_.measure();
-        measure_widened(solutions_, library_);
+        measure_widened(solutions_, times_, library_);
     }
 
     program::Program assembled(const Selection& selection) {
@@ -68,18 +69,21 @@ public:
     }
 
     Outcome run() {
-        solve();
+        solve(Search::Yes);
         Selection plain = proved(Among::Unoptimized);
         outcome_.unoptimized = assembled(plain);
         Selection best = proved(Among::Optimized);
         finish(plain, best);
         record(outcome_, subprograms_, solutions_, best, plain, proofs_, options_);
         watch_.finish();
+        for (const std::string& note : times_.notes()) outcome_.notes.push_back(note);
+        outcome_.times_measured = times_.measured();
+        outcome_.times_known = times_.known();
         return std::move(outcome_);
     }
 
     program::Program run_unoptimized() {
-        solve();
+        solve(Search::No);
         return assembled(proved(Among::Unoptimized));
     }
 
@@ -128,6 +132,7 @@ private:
     const Options& options_;
     Outcome outcome_;
     Stopwatch watch_;
+    Times times_;
     match::Machine machine_;
     search::Options limits_;
     KernelLibrary library_;

@@ -23,6 +23,8 @@ struct Outcome {
     double unoptimized_seconds = -1;
     std::vector<std::string> notes;  ///< What was given up and why.
     std::map<std::string, double> phase_seconds;
+    int64_t times_measured = 0;  ///< Of kernels and fragments.
+    int64_t times_known = 0;     ///< From the tuning database.
     bool limit_reached = false;
 };
 

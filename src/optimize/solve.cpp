@@ -7,7 +7,6 @@
 #include "expr/canonical.h"
 #include "expr/visit.h"
 #include "optimize/rule_pages.h"
-#include "optimize/timing.h"
 
 namespace ollie::optimize {
 namespace {
@@ -74,7 +73,7 @@ search::Options search_options(const Options& options, const match::Machine& mac
 }
 
 Solutions derive(const std::vector<express::Subprogram>& subprograms,
-                 const search::Options& options) {
+                 const search::Options& options, Search search) {
     Solutions solutions;
     std::map<Key, Solution*> known;
     for (const express::Subprogram& subprogram : subprograms) {
@@ -83,7 +82,8 @@ Solutions derive(const std::vector<express::Subprogram>& subprograms,
             auto solution = std::make_unique<Solution>();
             solution->problem = subprogram.expr;
             solution->direct = search::direct(subprogram.expr, options);
-            solution->searched = search::search(subprogram.expr, options);
+            if (search == Search::Yes)
+                solution->searched = search::search(subprogram.expr, options);
             found->second = solution.get();
             solutions.distinct.push_back(std::move(solution));
         }
@@ -129,7 +129,7 @@ void instantiate(Solutions& solutions, const Options& options, KernelLibrary& li
 namespace {
 
 /// Fragments with kernels that cannot be compiled go; what they cost is measured.
-void measure_list(std::vector<Fragment>& fragments, Solution& solution, const Options& options,
+void measure_list(std::vector<Fragment>& fragments, Solution& solution, Times& times,
                   const KernelLibrary& library) {
     std::vector<Fragment> kept;
     for (Fragment& fragment : fragments) {
@@ -138,7 +138,7 @@ void measure_list(std::vector<Fragment>& fragments, Solution& solution, const Op
             solution.lost.push_back(fragment.candidate->summary() + ": " + chosen.reason());
             continue;
         }
-        if (options.measure) fragment.measured = seconds_of(fragment.program);
+        fragment.measured = times.of(fragment.program);
         kept.push_back(std::move(fragment));
     }
     fragments = std::move(kept);
@@ -155,10 +155,10 @@ bool is_near_best(const std::vector<Fragment>& fragments, size_t i) {
 
 }  // namespace
 
-void measure(Solutions& solutions, const Options& options, const KernelLibrary& library) {
+void measure(Solutions& solutions, Times& times, const KernelLibrary& library) {
     for (auto& solution : solutions.distinct) {
-        measure_list(solution->unoptimized, *solution, options, library);
-        measure_list(solution->fragments, *solution, options, library);
+        measure_list(solution->unoptimized, *solution, times, library);
+        measure_list(solution->fragments, *solution, times, library);
     }
 }
 
@@ -170,13 +170,13 @@ void widen(const Solutions& solutions, KernelLibrary& library) {
                     for (const Kernel& kernel : (*list)[i].kernels) library.widen(kernel.problem);
 }
 
-void measure_widened(Solutions& solutions, const KernelLibrary& library) {
+void measure_widened(Solutions& solutions, Times& times, const KernelLibrary& library) {
     for (auto& solution : solutions.distinct) {
         for (auto* list : {&solution->unoptimized, &solution->fragments})
             for (size_t i = 0; i < list->size(); ++i) {
                 Fragment& fragment = (*list)[i];
                 if (!is_near_best(*list, i) || fragment.kernels.empty()) continue;
-                if (library.choose(fragment)) fragment.measured = seconds_of(fragment.program);
+                if (library.choose(fragment)) fragment.measured = times.of(fragment.program);
             }
     }
 }

@@ -32,15 +32,16 @@ struct Solutions {
 search::Options search_options(const Options&, const match::Machine&);
 
 /// Phase derive.
-Solutions derive(const std::vector<express::Subprogram>&, const search::Options&);
+enum class Search { No, Yes };  ///< No: direct candidates only.
+Solutions derive(const std::vector<express::Subprogram>&, const search::Options&, Search);
 /// Builds fragments and hands their kernels to the library.
 void instantiate(Solutions&, const Options&, KernelLibrary&);
 /// Phase measure: the fragments, each alone. Needs compiled kernels.
-void measure(Solutions&, const Options&, const KernelLibrary&);
+void measure(Solutions&, Times&, const KernelLibrary&);
 /// Wants every schedule of the kernels of the best few fragments, which are then to be compiled and
 /// measured again.
 void widen(const Solutions&, KernelLibrary&);
-void measure_widened(Solutions&, const KernelLibrary&);
+void measure_widened(Solutions&, Times&, const KernelLibrary&);
 /// The best unoptimized way is one of the ways, too.
 void admit_unoptimized(Solutions&);
 

@@ -170,6 +170,7 @@ TuningDatabase::~TuningDatabase() = default;
 
 TuningDatabase::TuningDatabase(fs::path file, TuningContext context, Access access)
     : path_(std::move(file)), context_(std::move(context)), access_(access) {
+    if (path_.empty()) return;
     std::error_code ignored;
     if (access == Access::Frozen) {
         if (fs::exists(path_, ignored)) read_frozen(path_, SQLITE_OPEN_READONLY);

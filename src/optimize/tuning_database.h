@@ -37,7 +37,8 @@ public:
 
     /// In memory only.
     TuningDatabase();
-    /// Errors: UserError where the file is a database of another program.
+    /// Without a path: in memory. Errors: UserError where the file is a database of another
+    /// program.
     TuningDatabase(std::filesystem::path file, TuningContext context, Access access);
     ~TuningDatabase();
     TuningDatabase(const TuningDatabase&) = delete;

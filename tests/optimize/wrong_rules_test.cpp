@@ -33,8 +33,9 @@ class WrongRule : public ::testing::TestWithParam<Problem> {
 protected:
     WrongRule() : options_(options()), machine_(machine_of(options_)) {
         subprograms_.push_back({"problem", expr::parse(GetParam().text)});
-        solutions_ = derive(subprograms_, search_options(options_, machine_));
-        KernelLibrary library(options_);
+        solutions_ = derive(subprograms_, search_options(options_, machine_), Search::Yes);
+        Times times(options_);
+        KernelLibrary library(options_, times);
         instantiate(solutions_, options_, library);
         auto& solution = *solutions_.distinct.front();
         solution.fragments.insert(solution.fragments.end(), solution.unoptimized.begin(),
