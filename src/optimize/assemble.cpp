@@ -123,6 +123,7 @@ public:
                 program_.inputs.push_back(where_.at(tensor->name).front());
         for (const Tensor* output : whole.outputs) {
             int index = at_layout(output->name, Layout::row_major(output->rank()));
+            give_name(index, output->name);
             program_.buffers[index].role = Role::Output;
             program_.outputs.push_back(index);
         }
@@ -130,6 +131,28 @@ public:
     }
 
 private:
+    /// The buffer gets the name, and whichever had it gets the buffer's own.
+    void give_name(int index, const std::string& name) {
+        std::string own = program_.buffers[index].name;
+        if (own == name) return;
+        std::map<std::string, std::string> exchanged = {{own, name}, {name, own}};
+        for (Step& step : program_.steps) {
+            std::map<std::string, std::string> names;
+            bool changes = false;
+            for (const std::vector<int>* list : {&step.arguments, &step.results})
+                for (int buffer : *list) {
+                    const std::string& old = program_.buffers[buffer].name;
+                    auto found = exchanged.find(old);
+                    changes = changes || found != exchanged.end();
+                    names[old] = found == exchanged.end() ? old : found->second;
+                }
+            if (changes) step.meaning = renamed(step.meaning, names);
+        }
+        for (Buffer& buffer : program_.buffers)
+            if (auto found = exchanged.find(buffer.name); found != exchanged.end())
+                buffer.name = found->second;
+    }
+
     void declare(const Tensor* tensor, Role role) {
         program_.buffers.push_back({unused(tensor->name), tensor->type, tensor->shape(),
                                     Layout::row_major(tensor->rank()), role, nullptr});
