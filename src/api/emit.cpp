@@ -44,7 +44,7 @@ std::string source_of(const program::Program& program) {
             problem.argument_layouts.push_back(program.buffers[index].layout);
         for (int index : step.results)
             problem.result_layouts.push_back(program.buffers[index].layout);
-        auto schedules = codegen::schedules(problem.group, problem.result_layouts, 1);
+        auto schedules = codegen::schedules(problem, 1);
         auto chosen = find_string(step.parameters, "schedule");
         problem.schedule = schedules.front();
         for (const codegen::Schedule& schedule : schedules)

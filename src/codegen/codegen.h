@@ -39,9 +39,9 @@ struct KernelProblem {
 /// Arguments in the kernel's order.
 std::vector<const expr::Tensor*> arguments_of(const expr::Expr& group);
 
-/// Schedules worth measuring for this problem, best guess first, never empty.
-std::vector<Schedule> schedules(const expr::Expr& group, const std::vector<Layout>& result_layouts,
-                                int threads);
+/// Schedules worth measuring for this problem (its own schedule is not read), best guess first,
+/// never empty.
+std::vector<Schedule> schedules(const KernelProblem&, int threads);
 
 /// Whether the group can be generated at all (types, functions), with the reason if not.
 OrRefusal<bool> can_generate(const expr::Expr& group);

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 constexpr const char* wide_name = "x86-64-avx512";
 constexpr const char* narrow_name = "x86-64-avx2-fma";
 /// Part of the cache key: raise it where generated code changes for the same problem.
-constexpr int generation = 4;
+constexpr int generation = 5;
 
 Halide::Target target_of(const std::string& name) {
     Halide::Target target(Halide::Target::Linux, Halide::Target::X86, 64);
@@ -146,12 +146,8 @@ std::vector<const Tensor*> arguments_of(const Expr& group) {
     return arguments;
 }
 
-std::vector<Schedule> schedules(const Expr& group, const std::vector<Layout>& result_layouts,
-                                int threads) {
-    std::vector<Layout> layouts;
-    for (const Tensor* argument : arguments_of(group))
-        layouts.push_back(Layout::row_major(argument->rank()));
-    Kernel kernel = prepare(group, layouts, result_layouts.at(0));
+std::vector<Schedule> schedules(const KernelProblem& problem, int threads) {
+    Kernel kernel = prepare(problem.group, problem.argument_layouts, problem.result_layouts.at(0));
     return schedules_of(kernel, threads, vector_unit(target_of(target_name())));
 }
 

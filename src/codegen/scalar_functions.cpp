@@ -57,16 +57,19 @@ HExpr clamped(const HExpr& x, float lo, float hi) {
 
 /// 2^n e^r with x = n ln 2 + r, |r| <= ln 2 / 2. Results below 2^-126 become 0.
 HExpr exponential(const HExpr& argument) {
-    HExpr x = clamped(argument, -88.0f, 88.9f);
+    HExpr x = clamped(argument, -104.0f, 88.9f);
     HExpr n = Halide::round(multiply(x, f(1.44269504f)));
     HExpr r = multiply_add(n, f(-0.693359375f), x);
     r = multiply_add(n, f(2.12194440e-4f), r);
     HExpr tail = polynomial(r, {5.000000095e-01f, 1.666651890e-01f, 4.166620602e-02f,
                                 8.368882366e-03f, 1.395047666e-03f});
     HExpr value = multiply_add(multiply(r, r), tail, add(r, f(1)));
-    // Twice the value times half the scale: 2^127 stays finite where the result is.
-    HExpr scale = float_of((Halide::cast(Halide::Int(32), n) + 126) << 23);
-    return multiply(add(value, value), scale);
+    // 2^n as two factors, since n alone may be below and above what an exponent holds.
+    HExpr exponent = Halide::cast(Halide::Int(32), n);
+    HExpr half = exponent >> 1;
+    HExpr first = float_of((half + 127) << 23);
+    HExpr second = float_of((exponent - half + 127) << 23);
+    return multiply(multiply(value, first), second);
 }
 
 HExpr logarithm(const HExpr& argument) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "codegen/access.h"
 #include "expr/build.h"
 #include "expr/visit.h"
 
@@ -20,6 +21,8 @@ constexpr double serial_operations = 40000;
 constexpr int64_t most_unrolled_taps = 32;
 constexpr int64_t most_unrolled_statements = 48;
 constexpr int64_t most_unrolled_over_phases = 160;
+/// An axis along which vectors cost that much more than along the best one is not tried.
+constexpr double far = 4;
 
 double weight_of(Scalar body) {
     double total = 0;
@@ -41,7 +44,7 @@ double operations_of(const Kernel& kernel) {
     double total = 0;
     for (const Stage& stage : kernel.stages) {
         double each = weight_of(stage.tensor->body);
-        if (stage.reduction()) each *= static_cast<double>(points_of(stage.reduction()->axes));
+        each *= static_cast<double>(taps_of(stage));
         total += each * static_cast<double>(points_of(stage.tensor->axes));
     }
     return total;
@@ -255,6 +258,7 @@ private:
         bool phases = std::any_of(kernel_.loops.begin(), kernel_.loops.end(),
                                   [](const Loop& loop) { return loop.is_phase; });
         int64_t most = phases ? most_unrolled_over_phases : most_unrolled_statements;
+        statements *= static_cast<int64_t>(weight_along_vector(stage));
         int64_t taps = 1;
         for (size_t i = 0; i < axes.size(); ++i) {
             Halide::RVar r = f.domain[static_cast<int>(i)];
@@ -266,6 +270,13 @@ private:
             taps = unrolled ? next : most_unrolled_taps + 1;
         }
         if (order.size() > 1) update.reorder(order);
+    }
+
+    double weight_along_vector(const Stage& stage) const {
+        if (vector_ < 0) return 1;
+        Iterator iterator = kernel_.result().tensor->axes[vector_].iterator;
+        return std::max(1.0, vector_weight(kernel_, stage, iterator, lanes_) /
+                                 static_cast<double>(reads_of(stage.tensor->body).size()));
     }
 
     /// Stored for as much as one pass of the outermost loop needs.
@@ -315,22 +326,32 @@ int parallel_loops(const Kernel& kernel, const Schedule& s, int threads, int lan
     return count;
 }
 
+/// Axes to vectorize along, the cheapest first.
 std::vector<int> vector_axes(const Kernel& kernel, int lanes) {
+    constexpr size_t most = 2;
+    std::vector<std::pair<double, int>> costs;
+    for (int i = static_cast<int>(kernel.loops.size()) - 1; i >= 0; --i)
+        if (!kernel.loops[i].is_phase)
+            costs.emplace_back(vector_cost(kernel, i, power_below(kernel.loops[i].extent, lanes)),
+                               i);
+    std::stable_sort(costs.begin(), costs.end(),
+                     [](const auto& x, const auto& y) { return x.first < y.first; });
     std::vector<int> axes;
-    for (int i = static_cast<int>(kernel.loops.size()) - 1; i >= 0; --i) {
-        const Loop& loop = kernel.loops[i];
-        bool long_enough = loop.extent >= lanes || (axes.empty() && loop.extent >= lanes / 2);
-        if (!loop.is_phase && long_enough && axes.size() < 2) axes.push_back(i);
-    }
-    if (axes.empty()) {
-        int best = -1;
-        for (int i = static_cast<int>(kernel.loops.size()) - 1; i >= 0; --i)
-            if (!kernel.loops[i].is_phase &&
-                (best < 0 || kernel.loops[i].extent > kernel.loops[best].extent))
-                best = i;
-        axes.push_back(best);
-    }
+    for (const auto& [cost, axis] : costs)
+        if (axes.size() < most && (axes.empty() || cost < far * costs.front().first))
+            axes.push_back(axis);
+    if (axes.empty()) axes.push_back(-1);
     return axes;
+}
+
+/// Whether reading along the axis takes a load for each lane in some reduction: more of those in
+/// flight only lengthen the code.
+bool is_scattered(const Kernel& kernel, int axis, int lanes) {
+    Iterator iterator = kernel.result().tensor->axes[static_cast<size_t>(axis)].iterator;
+    return std::any_of(kernel.stages.begin(), kernel.stages.end(), [&](const Stage& stage) {
+        return stage.reduction() &&
+               vector_weight(kernel, stage, iterator, lanes) >= static_cast<double>(lanes);
+    });
 }
 
 /// The loop other than the vector's along which something that a reduction reads is reused.
@@ -360,7 +381,9 @@ std::vector<Schedule> schedules_of(const Kernel& kernel, int threads, const Vect
     for (const Loop& loop : kernel.loops)
         if (loop.is_phase) phases *= loop.extent;
     auto add = [&](int axis, int unroll, int rows_at, int rows) {
-        if (unroll * rows * phases > std::max<int64_t>(phases, unit.registers * 3 / 4)) return;
+        int64_t tile = unroll * rows * phases;
+        if (tile > std::max<int64_t>(phases, unit.registers * 3 / 4)) return;
+        if (unroll * rows > 1 && axis >= 0 && is_scattered(kernel, axis, unit.lanes)) return;
         Schedule s{axis, unroll, rows_at, rows, 0, false};
         s.parallel = parallel_loops(kernel, s, threads, unit.lanes);
         if (std::find(result.begin(), result.end(), s) == result.end()) result.push_back(s);

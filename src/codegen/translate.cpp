@@ -165,8 +165,9 @@ private:
                 return cast(s);
             case ScalarKind::Select: {
                 Halide::Type type = natural_type(s, wanted);
-                return Halide::select(Halide::likely(predicate(s->predicate)),
-                                      value(s->operands[0], type), value(s->operands[1], type));
+                return Halide::select(predicate(s->predicate),
+                                      Halide::likely(value(s->operands[0], type)),
+                                      value(s->operands[1], type));
             }
             case ScalarKind::Function:
                 return function(s, wanted);
@@ -285,7 +286,7 @@ private:
         }
         HExpr element = is_argument ? load(tensor, at) : stage_value(tensor, at);
         if (!inside.defined()) return element;
-        return Halide::select(Halide::likely(inside), element,
+        return Halide::select(inside, Halide::likely(element),
                               literal(s->constant, element.type()));
     }
 

@@ -54,7 +54,7 @@ void KernelLibrary::add(const codegen::KernelProblem& problem) {
     if (!is_new) return;
     Entry& entry = found->second;
     entry.problem = problem;
-    auto schedules = codegen::schedules(problem.group, problem.result_layouts, options_.threads);
+    auto schedules = codegen::schedules(problem, options_.threads);
     if (schedules.size() > schedules_tried) schedules.resize(schedules_tried);
     for (size_t i = 0; i < schedules.size(); ++i)
         entry.variants.push_back(

@@ -93,7 +93,7 @@ struct ExactEvaluation::Impl {
         for (const Tensor* argument : codegen::arguments_of(part.expr))
             problem.argument_layouts.push_back(Layout::row_major(argument->rank()));
         problem.result_layouts.push_back(Layout::row_major(definition->rank()));
-        problem.schedule = codegen::schedules(part.expr, problem.result_layouts, threads()).front();
+        problem.schedule = codegen::schedules(problem, threads()).front();
         problem.symbol = "exact_" + std::to_string(kernels.size());
         auto [found, is_new] = kernels.try_emplace(print(part.expr), std::move(problem));
         step.kind = program::StepKind::Kernel;

@@ -41,7 +41,7 @@ void check(const Expr& group, const std::vector<Layout>& results = {}, bool last
     if (last_first)
         for (Layout& layout : problem.argument_layouts)
             layout = Layout::channels_last(layout.order.size());
-    std::vector<Schedule> all = schedules(group, problem.result_layouts, 2);
+    std::vector<Schedule> all = schedules(problem, 2);
     ASSERT_FALSE(all.empty());
     std::map<std::string, HostArray> inputs = random_inputs(group);
     expr::Bindings bindings;
@@ -79,6 +79,12 @@ TEST(Kernel, Functions) {
         check(expr::parse("input A: f32[57]\nY: f32[n:57] = " + f + "\n"));
 }
 
+TEST(Kernel, ExponentialsOverTheWholeRange) {
+    for (const char* body : {"exp(8 * x[i])", "exp(-1000 * x[i] * x[i])", "tanh(1000000 * x[i])",
+                             "sigmoid(200 * x[i])"})
+        check(expr::parse(fmt::format("input x: f32[200]\noutput y: f32[i:200] = {}", body)));
+}
+
 TEST(Kernel, ConvolutionWithBorders) {
     for (int w : {1, 5, 16, 37})
         check(expr::parse(fmt::format(
@@ -104,6 +110,13 @@ TEST(Kernel, SubPixelPhases) {
         expr::parse("input P: f32[3, 11, 13]\nweight b: f32[1]\n"
                     "Y: f32[h:33, w:39] = (sum[r:3, s:3] P[r, (h + r) div 3, (w + s) div 3 | 0]) "
                     "+ b[0]\n"));
+}
+
+TEST(Kernel, SelectOnTheCongruenceOfAPhase) {
+    check(expr::parse(
+        "input p: f32[16, 4, 4, 4, 4]\n"
+        "output y: f32[n:1, c:16, h:8, w:8] = sum[t:2, s:4] select((w - s + 1) mod 2 == 0, "
+        "p[c, (h + 1) div 2 - t, (w - s + 1) div 2, 2 * t + (h + 1) mod 2, s | 0], 0)"));
 }
 
 TEST(Kernel, CongruenceInSum) {
@@ -161,7 +174,7 @@ TEST(Kernel, IntegersAndBool) {
 TEST(Kernel, EqualProblemsHaveEqualCode) {
     KernelProblem problem =
         problem_of(expr::parse("input A: f32[64]\nY: f32[n:64] = A[n] * 2 + 1\n"));
-    problem.schedule = schedules(problem.group, problem.result_layouts, 2).front();
+    problem.schedule = schedules(problem, 2).front();
     std::vector<std::byte> first = compile(problem);
     EXPECT_TRUE(link({first}) == link({compile(problem)}));
 }
@@ -169,7 +182,7 @@ TEST(Kernel, EqualProblemsHaveEqualCode) {
 TEST(Kernel, SourceShowsLoops) {
     KernelProblem problem =
         problem_of(expr::parse("input A: f32[640]\nY: f32[n:640] = A[n] * 2 + 1\n"));
-    problem.schedule = schedules(problem.group, problem.result_layouts, 2).front();
+    problem.schedule = schedules(problem, 2).front();
     EXPECT_NE(source(problem).find("for ("), std::string::npos);
 }
 
