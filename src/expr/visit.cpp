@@ -118,7 +118,8 @@ Index substitute(Index index, const Substitution& substitution) {
     Index result = arena.constant(index->constant);
     for (const Term& term : index->terms) {
         const AtomNode& atom = *term.atom;
-        Index value = arena.linear(0, {{1, term.atom}});
+        const Index itself = arena.linear(0, {{1, term.atom}});
+        Index value = itself;
         if (atom.kind == AtomKind::Iterator) {
             auto found = substitution.find(atom.iterator);
             if (found != substitution.end()) value = found->second;
@@ -142,7 +143,7 @@ Index substitute(Index index, const Substitution& substitution) {
                 }
             }
         }
-        changed = changed || !(value->terms.size() == 1 && value->terms.front().atom == term.atom);
+        changed = changed || value != itself;
         result = result + value * term.coefficient;
     }
     return changed ? result : index;

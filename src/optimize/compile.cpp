@@ -10,6 +10,8 @@ namespace ollie::optimize {
 namespace {
 
 constexpr size_t schedules_tried = 4;
+/// A schedule that takes that many times as long as the best will not become the best.
+constexpr double hopeless = 2;
 
 /// One kernel as a program of its own.
 program::Program program_of(const codegen::KernelProblem& problem, const Variant& variant) {
@@ -95,10 +97,11 @@ void KernelLibrary::compile() {
     if (!objects.empty()) code_ = codegen::link(objects);
 }
 
-double KernelLibrary::measured(const codegen::KernelProblem& problem, const Variant& variant) {
+double KernelLibrary::measured(const codegen::KernelProblem& problem, const Variant& variant,
+                               double limit) {
     program::Program alone = program_of(problem, variant);
     if (!times_.find(alone)) alone.code = codegen::link({variant.object});
-    return times_.of(alone);
+    return times_.of(alone, limit);
 }
 
 void KernelLibrary::measure() {
@@ -106,9 +109,11 @@ void KernelLibrary::measure() {
         auto wanted = std::count_if(entry.variants.begin(), entry.variants.end(),
                                     [](const Variant& v) { return !v.object.empty(); });
         if (wanted < 2) continue;
+        double limit = std::numeric_limits<double>::infinity();
         for (Variant& variant : entry.variants) {
-            if (variant.measured >= 0 || variant.object.empty()) continue;
-            variant.measured = measured(entry.problem, variant);
+            if (variant.object.empty()) continue;
+            if (variant.measured < 0) variant.measured = measured(entry.problem, variant, limit);
+            if (variant.measured > 0) limit = std::min(limit, hopeless * variant.measured);
         }
         std::stable_sort(entry.variants.begin(), entry.variants.end(),
                          [](const Variant& x, const Variant& y) {

@@ -50,7 +50,7 @@ private:
     };
     static std::string name_of(const codegen::KernelProblem&);
 
-    double measured(const codegen::KernelProblem&, const Variant&);
+    double measured(const codegen::KernelProblem&, const Variant&, double limit);
 
     const Options& options_;
     Times& times_;

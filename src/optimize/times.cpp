@@ -67,7 +67,7 @@ std::optional<double> Times::find(const program::Program& program) const {
     return database_.find(tuning_key(program));
 }
 
-double Times::of(const program::Program& program) {
+double Times::of(const program::Program& program, double limit) {
     std::string key = tuning_key(program);
     if (auto seconds = database_.find(key)) {
         ++known_;
@@ -75,7 +75,7 @@ double Times::of(const program::Program& program) {
     }
     if (!measures_) return -1;
     ++measured_;
-    double seconds = seconds_of(program);
+    double seconds = seconds_of(program, limit);
     if (seconds > 0) database_.store(key, seconds);
     return seconds;
 }

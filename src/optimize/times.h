@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,8 +18,9 @@ class Times {
 public:
     explicit Times(const Options&);
 
-    /// Median seconds of one run, alone; negative where unknown.
-    double of(const program::Program&);
+    /// Seconds of one run, alone; negative where unknown. Roughly only where they are more than
+    /// `limit`.
+    double of(const program::Program&, double limit = std::numeric_limits<double>::infinity());
     /// The same from the database only.
     std::optional<double> find(const program::Program&) const;
     /// The machine's peaks for estimates, measured once like everything else; defaults where they

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -7,9 +8,10 @@
 
 namespace ollie::optimize {
 
-/// Median seconds of one run of the program, alone, on random inputs; short blocks until the
-/// median is steady. Constants without values count as inputs.
-double seconds_of(const program::Program&);
+/// Seconds of one run of the program, alone, on random inputs: the least median of a few short
+/// blocks, since what disturbs a block only ever adds. Constants without values count as inputs.
+/// What takes longer than `limit` is of no interest: one warm run tells its time.
+double seconds_of(const program::Program&, double limit = std::numeric_limits<double>::infinity());
 
 /// Median seconds of both, in turns of short blocks, so that drift of the machine meets both alike.
 std::pair<double, double> compare_seconds(const program::Program&, const program::Program&);

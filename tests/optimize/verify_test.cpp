@@ -97,6 +97,15 @@ TEST(Verify, RejectsNanOnFiniteInputs) {
     EXPECT_THAT(verification.failures.front(), HasSubstr("element " + std::to_string(3 * 59 + 5)));
 }
 
+TEST(Verify, SaysWhereTheUnoptimizedProgramIsFarFromFloat64) {
+    EXPECT_THAT(verified("x[i, j] * 3 + 1").notes, IsEmpty());
+    const char* far = "x[i, j] * 3.3 + 1";
+    Verification verification =
+        verify(expr::parse(model), computing(far), computing(far), {}, false);
+    ASSERT_EQ(verification.notes.size(), 1u);
+    EXPECT_THAT(verification.notes.front(), HasSubstr("output y"));
+}
+
 TEST(Verify, BoundaryMustBeThatOfTheModel) {
     EXPECT_NO_THROW(check_same_boundary(expr::parse(model), computing("x[i, j]")));
     EXPECT_THROW(check_same_boundary(expr::parse("input x: f32[53, 59]\noutput z: f32[i:53, j:59] "
