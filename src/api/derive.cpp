@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/ollie.h"
+#include "base/file.h"
 #include "expr/parse.h"
 #include "expr/print.h"
 #include "expr/verify.h"
@@ -19,6 +20,7 @@ constexpr size_t shown = 5;
 constexpr int explored_states = 1000000;
 
 std::string contents(const std::filesystem::path& file) {
+    check_is_file(file);
     std::ifstream stream(file);
     if (!stream) throw_user_error("{}: cannot be read", file.string());
     std::ostringstream text;

@@ -14,8 +14,9 @@ namespace ollie::api {
 namespace {
 
 program::Program program_of(const std::filesystem::path& file, const Options& options) {
-    return runtime::is_compiled_file(file) ? runtime::load(file)
-                                           : optimize::compile_unoptimized(file, options);
+    return runtime::is_compiled_file(file)
+               ? runtime::load(file, runtime::MadeFor::AnyDevice)
+               : optimize::compile_unoptimized(file, options);
 }
 
 graph::Graph graph_of(const std::filesystem::path& file, const Options& options,
@@ -29,7 +30,7 @@ std::string expressions_of(const std::filesystem::path& file, const Options& opt
     if (!runtime::is_compiled_file(file))
         return expr::print(express::express(graph_of(file, options, "expr")));
     std::string text;
-    for (const program::Step& step : runtime::load(file).steps)
+    for (const program::Step& step : runtime::load(file, runtime::MadeFor::AnyDevice).steps)
         text += expr::print(step.meaning) + "\n";
     return text;
 }

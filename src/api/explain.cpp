@@ -77,7 +77,7 @@ json json_of(const program::Derivation& derivation) {
 }  // namespace
 
 Report explain(const std::filesystem::path& compiled) {
-    program::Program program = runtime::load(compiled);
+    program::Program program = runtime::load(compiled, runtime::MadeFor::AnyDevice);
     Report report;
     json derivations = json::array();
     for (const program::Derivation& derivation : program.derivations) {

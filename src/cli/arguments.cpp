@@ -19,7 +19,13 @@ constexpr int limit_code = 4;
 
 std::atomic<bool> interrupted{false};
 
-void on_interrupt(int) { interrupted = true; }
+/// The second one ends the program.
+void on_interrupt(int) {
+    if (interrupted.exchange(true)) {
+        std::signal(SIGINT, SIG_DFL);
+        std::raise(SIGINT);
+    }
+}
 
 double seconds_of(const std::string& text) {
     if (text.empty()) return 0;

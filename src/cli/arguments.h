@@ -56,7 +56,7 @@ void add_limits(CLI::App*, Arguments&);
 /// Errors: UserError for a value that is none. Binds the threads to one core each.
 api::Options options_of(const Arguments&);
 
-/// Ctrl-C from here on asks for the best so far instead of ending the program.
+/// Ctrl-C from here on asks for the best so far; only the second one ends the program.
 void keep_best_on_interrupt();
 
 /// Prints text or JSON; the exit code.

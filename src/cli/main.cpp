@@ -1,3 +1,4 @@
+#include <csignal>
 #include <filesystem>
 #include <iostream>
 
@@ -44,6 +45,8 @@ int run_guarded(const std::function<int()>& command) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    // A limit on the size of files is an error like that of a full disk.
+    std::signal(SIGXFSZ, SIG_IGN);
     CLI::App app("Ollie: derives a faster program from an ONNX model and proves it equal");
     app.require_subcommand(1);
     app.set_version_flag("--version", "ollie " + ollie::api::version());

@@ -9,6 +9,7 @@
 #include <onnx.pb.h>
 
 #include "base/error.h"
+#include "base/file.h"
 
 namespace ollie::onnx {
 namespace {
@@ -29,8 +30,7 @@ void check_size(const fs::path& path, std::ifstream& file) {
 }  // namespace
 
 void load(const fs::path& path, ::onnx::ModelProto& model) {
-    std::error_code error;
-    if (fs::is_directory(path, error)) throw_user_error("{}: a folder", path.string());
+    check_is_file(path);
     std::ifstream file(path, std::ios::binary);
     if (!file) throw_user_error("{}: cannot be opened: {}", path.string(), std::strerror(errno));
     check_size(path, file);

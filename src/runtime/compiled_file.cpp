@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "runtime/file.h"
 #include "runtime/header.h"
 #include "runtime/session.h"
@@ -22,7 +23,7 @@ namespace {
 
 constexpr size_t magic_bytes = 8;
 constexpr size_t family_bytes = 5;
-constexpr char magic[magic_bytes + 1] = "OLLIE\x02\r\n";
+constexpr char magic[magic_bytes + 1] = "OLLIE\x03\r\n";
 constexpr uint64_t bytes_before_header = magic_bytes + 3 * sizeof(uint64_t);
 
 struct Start {
@@ -39,7 +40,25 @@ uint64_t checksum_of(const Start& start, std::string_view header) {
     return checksum.value();
 }
 
-void write_number(PartialFile& file, uint64_t number) { file.write(&number, sizeof(number)); }
+/// A partial file that keeps the checksum of what it holds.
+class Writer {
+public:
+    explicit Writer(const std::filesystem::path& path) : file_(path) {}
+
+    void write(const void* data, size_t bytes) {
+        checksum_.add(data, bytes);
+        file_.write(data, bytes);
+    }
+    void write_number(uint64_t number) { write(&number, sizeof(number)); }
+    void finish() {
+        write_number(checksum_.value());
+        file_.commit();
+    }
+
+private:
+    PartialFile file_;
+    Checksum checksum_;
+};
 
 /// Bytes of constants and code; nothing where that is more than 64 bits can say.
 std::optional<uint64_t> content_bytes(const program::Program& program, uint64_t code_bytes) {
@@ -81,16 +100,16 @@ std::string read_header(FileReader& file) {
 }  // namespace
 
 void save(const program::Program& program, const std::filesystem::path& path) {
-    std::string header = header_text(program);
+    std::string header = header_text(program, device_key());
     auto content = content_bytes(program, program.code.size());
     CHECK(content.has_value());
     Start start{};
     std::memcpy(start.magic, magic, magic_bytes);
     start.file_bytes = bytes_before_header + header.size() + *content + sizeof(uint64_t);
     start.header_bytes = header.size();
-    PartialFile file(path);
+    Writer file(path);
     file.write(&start, sizeof(start));
-    write_number(file, checksum_of(start, header));
+    file.write_number(checksum_of(start, header));
     file.write(header.data(), header.size());
     for (const program::Buffer& buffer : program.buffers) {
         if (buffer.role != program::Role::Constant) continue;
@@ -99,13 +118,15 @@ void save(const program::Program& program, const std::filesystem::path& path) {
         file.write(buffer.values->data(), static_cast<size_t>(buffer.bytes()));
     }
     file.write(program.code.data(), program.code.size());
-    write_number(file, file.checksum());
-    file.commit();
+    file.finish();
 }
 
-program::Program load(const std::filesystem::path& path) {
+program::Program load(const std::filesystem::path& path, MadeFor made_for) {
     FileReader file(path);
-    auto [program, code_bytes] = program_from_header(read_header(file), path.string());
+    auto [program, code_bytes, device] = program_from_header(read_header(file), path.string());
+    if (made_for == MadeFor::ThisDevice && device != device_key())
+        file.fail(fmt::format("was made for \"{}\", this is \"{}\"; optimize the model again here",
+                              device, device_key()));
     auto content = content_bytes(program, code_bytes);
     if (!content || *content != file.left() - sizeof(uint64_t))
         file.fail("is damaged: its size is not that of its constants and code");

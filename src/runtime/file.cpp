@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 
 #include <fcntl.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 
 namespace ollie::runtime {
 namespace {
@@ -17,63 +17,14 @@ namespace {
 /// The most that one call of the system takes.
 constexpr size_t most_bytes = size_t{1} << 30;
 
-std::filesystem::path folder_of(const std::filesystem::path& path) {
-    return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
-}
-
 }  // namespace
 
-PartialFile::PartialFile(const std::filesystem::path& target) : target_(target) {
-    path_ = (folder_of(target) / ("." + target.filename().string() + ".XXXXXX")).string();
-    file_ = mkostemp(path_.data(), O_CLOEXEC);
-    if (file_ < 0) fail();
-}
-
-PartialFile::~PartialFile() {
-    if (file_ >= 0) close(file_);
-    if (!path_.empty()) unlink(path_.c_str());
-}
-
-void PartialFile::write(const void* data, size_t bytes) {
-    checksum_.add(data, bytes);
-    const auto* next = static_cast<const std::byte*>(data);
-    while (bytes > 0) {
-        ssize_t written = ::write(file_, next, std::min(bytes, most_bytes));
-        if (written < 0 && errno == EINTR) continue;
-        if (written == 0) errno = ENOSPC;
-        if (written <= 0) fail();
-        next += written;
-        bytes -= static_cast<size_t>(written);
-    }
-}
-
-void PartialFile::commit() {
-    if (fchmod(file_, 0644) != 0 || fsync(file_) != 0) fail();
-    int closed = close(file_);
-    file_ = -1;
-    if (closed != 0 || std::rename(path_.c_str(), target_.c_str()) != 0) fail();
-    path_.clear();
-    // Some file systems cannot sync folders; the file itself is safe.
-    int folder = open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0) return;
-    fsync(folder);
-    close(folder);
-}
-
-void PartialFile::fail() const {
-    throw_user_error("{}: cannot be written: {}", target_.string(), std::strerror(errno));
-}
-
 FileReader::FileReader(const std::filesystem::path& path) : path_(path) {
+    check_is_file(path);
     file_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file_ < 0) fail(std::string("cannot be read: ") + std::strerror(errno));
+    if (file_ < 0) fail(std::string("cannot be opened: ") + std::strerror(errno));
     struct stat status {};
-    if (fstat(file_, &status) == 0 && S_ISREG(status.st_mode)) {
-        size_ = static_cast<uint64_t>(status.st_size);
-        return;
-    }
-    close(file_);
-    fail("is no file");
+    if (fstat(file_, &status) == 0) size_ = static_cast<uint64_t>(status.st_size);
 }
 
 FileReader::~FileReader() { close(file_); }

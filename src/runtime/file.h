@@ -6,32 +6,8 @@
 
 #include "runtime/checksum.h"
 
-/// Files written whole or not at all, and read with suspicion.
+/// Files read with suspicion.
 namespace ollie::runtime {
-
-/// A file that appears under its name only when committed, and vanishes otherwise. Errors of all
-/// members: UserError with the path and the system's reason.
-class PartialFile {
-public:
-    explicit PartialFile(const std::filesystem::path& target);
-    ~PartialFile();
-    PartialFile(const PartialFile&) = delete;
-    PartialFile& operator=(const PartialFile&) = delete;
-
-    void write(const void* data, size_t bytes);
-    /// Of all that was written so far.
-    uint64_t checksum() const { return checksum_.value(); }
-    /// Syncs, renames, and syncs the folder.
-    void commit();
-
-private:
-    [[noreturn]] void fail() const;
-
-    std::filesystem::path target_;
-    std::string path_;
-    int file_ = -1;
-    Checksum checksum_;
-};
 
 /// Reads a file from its beginning. Errors of all members: UserError with the path and the reason.
 class FileReader {

@@ -273,8 +273,9 @@ Program program_from(const json& object) {
 
 }  // namespace
 
-std::string header_text(const Program& program) {
+std::string header_text(const Program& program, const std::string& device) {
     json object;
+    object["device"] = device;
     object["buffers"] = to_json(program.buffers);
     object["steps"] = to_json(program.steps);
     object["inputs"] = program.inputs;
@@ -289,7 +290,8 @@ std::string header_text(const Program& program) {
 Header program_from_header(std::string_view text, const std::string& where) {
     try {
         json object = json::parse(text);
-        return {program_from(object), object.at("code_bytes").get<uint64_t>()};
+        return {program_from(object), object.at("code_bytes").get<uint64_t>(),
+                get<std::string>(object, "device")};
     } catch (const json::exception& error) {
         throw_user_error("{}: damaged header: {}", where, error.what());
     } catch (const UserError& error) {

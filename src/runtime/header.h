@@ -8,12 +8,13 @@
 
 namespace ollie::runtime {
 
-/// All of a program but the values of constants and the code, as JSON.
-std::string header_text(const program::Program&);
+/// All of a program but the values of constants and the code, as JSON, and the device it is for.
+std::string header_text(const program::Program&, const std::string& device);
 
 struct Header {
     program::Program program;  ///< Constants have no values yet, and there is no code.
     uint64_t code_bytes = 0;
+    std::string device;
 };
 
 /// The reverse. What is given is not trusted: indices, extents, orders and kinds are checked.

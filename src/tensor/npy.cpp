@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/file.h"
 #include "tensor/host_array.h"
 
 namespace ollie {
@@ -151,8 +152,7 @@ std::string header_of(const HostArray& array) {
 }  // namespace
 
 HostArray read_npy(const fs::path& path) {
-    std::error_code error;
-    if (fs::is_directory(path, error)) throw_user_error("{}: a folder", path.string());
+    check_is_file(path);
     std::ifstream file(path, std::ios::binary);
     if (!file) throw_user_error("{}: cannot be opened: {}", path.string(), std::strerror(errno));
     Header header = read_header(file, path);
@@ -173,21 +173,11 @@ HostArray read_npy(const fs::path& path) {
 }
 
 void write_npy(const fs::path& path, const HostArray& array) {
-    // Written beside and renamed, so that no one ever sees half a file.
-    fs::path partial = path;
-    partial += ".partial";
-    std::ofstream file(partial, std::ios::binary | std::ios::trunc);
-    if (!file) throw_user_error("{}: cannot be written: {}", path.string(), std::strerror(errno));
+    PartialFile file(path);
     std::string header = header_of(array);
-    file.write(header.data(), static_cast<std::streamsize>(header.size()));
-    file.write(static_cast<const char*>(array.data()), array.bytes());
-    file.close();
-    std::error_code error;
-    if (file) fs::rename(partial, path, error);
-    if (file && !error) return;
-    std::string reason = error ? error.message() : std::strerror(errno);
-    fs::remove(partial, error);
-    throw_user_error("{}: cannot be written: {}", path.string(), reason);
+    file.write(header.data(), header.size());
+    file.write(array.data(), static_cast<size_t>(array.bytes()));
+    file.commit();
 }
 
 }  // namespace ollie

@@ -242,7 +242,7 @@ TEST(File, OtherFiles) {
     overwrite(folder.file(), "something else, but long enough to be one of them");
     EXPECT_THAT(error_of(folder.file()), HasSubstr("is not a compiled file"));
     EXPECT_FALSE(is_compiled_file(folder.file()));
-    EXPECT_THAT(error_of(folder.path()), HasSubstr("is no file"));
+    EXPECT_THAT(error_of(folder.path()), HasSubstr("a folder, not a file"));
     EXPECT_FALSE(is_compiled_file(folder.path()));
 }
 
