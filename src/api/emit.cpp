@@ -14,9 +14,8 @@ namespace ollie::api {
 namespace {
 
 program::Program program_of(const std::filesystem::path& file, const Options& options) {
-    return runtime::is_compiled_file(file)
-               ? runtime::load(file, runtime::MadeFor::AnyDevice)
-               : optimize::compile_unoptimized(file, options);
+    return runtime::is_compiled_file(file) ? runtime::load(file, runtime::MadeFor::AnyDevice)
+                                           : optimize::compile_unoptimized(file, options);
 }
 
 graph::Graph graph_of(const std::filesystem::path& file, const Options& options,

@@ -39,7 +39,7 @@ public:
         library_.compile();
         watch_.phase("measure");
         measure(solutions_, times_, library_);
-        if (times_.knows_any()) tune();
+        if (times_.knows_any() && !is_stopped()) tune();
         admit_unoptimized(solutions_);
     }
 
@@ -74,6 +74,7 @@ public:
         outcome_.unoptimized = assembled(plain);
         Selection best = proved(Among::Optimized);
         finish(plain, best);
+        note_limits();
         record(outcome_, subprograms_, solutions_, best, plain, proofs_, options_);
         watch_.finish();
         for (const std::string& note : times_.notes()) outcome_.notes.push_back(note);
@@ -109,6 +110,23 @@ private:
         if (!outcome_.verification.failures.empty())
             throw_user_error("the model could not be compiled correctly: {}",
                              outcome_.verification.failures.front());
+    }
+
+    bool is_stopped() const { return options_.stop != nullptr && options_.stop->load(); }
+
+    /// Limits that the user set: seconds, and the wish to stop. Those on states are the search's
+    /// own and stand in each derivation.
+    void note_limits() {
+        std::map<std::string, int> reached;
+        for (const auto& solution : solutions_.distinct) {
+            const std::string& ended = solution->searched.report.ended;
+            if (ended == "limit on seconds" || ended == "stopped") ++reached[ended];
+        }
+        for (const auto& [limit, count] : reached)
+            outcome_.notes.push_back(
+                fmt::format("{}: the search of {} of {} subprograms ended early", limit, count,
+                            solutions_.distinct.size()));
+        outcome_.limit_reached = !reached.empty() || is_stopped();
     }
 
     bool is_slower() {
