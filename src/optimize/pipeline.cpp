@@ -97,7 +97,6 @@ private:
                                        nonfinite_may_spread(best));
         for (const std::string& failure : outcome_.verification.failures)
             outcome_.notes.push_back("verification failed: " + failure);
-        for (const std::string& note : outcome_.verification.notes) outcome_.notes.push_back(note);
         watch_.phase("compare");
         bool fails = !outcome_.verification.failures.empty();
         if (!fails && options_.measure) fails = is_slower();

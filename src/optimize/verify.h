@@ -24,7 +24,6 @@ struct OutputError {
 struct Verification {
     std::vector<OutputError> errors;
     std::vector<std::string> failures;  ///< Empty if the program may be written.
-    std::vector<std::string> notes;     ///< What makes the check weak.
     double max_error() const;
     double max_unoptimized_error() const;
 };

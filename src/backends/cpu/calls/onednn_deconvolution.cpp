@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "backends/cpu/onednn/instance.h"
 #include "backends/cpu/onednn/support.h"
 #include "backends/cpu/onednn/window.h"
@@ -168,6 +170,11 @@ dnnl::deconvolution_forward::primitive_desc descriptor(const Attributes& paramet
             attribute_of(epilogue)};
 }
 
+bool has_stride(const WindowParameters& window) {
+    return std::any_of(window.strides.begin(), window.strides.end(),
+                       [](int64_t stride) { return stride > 1; });
+}
+
 OrRefusal<CallChoice> choice_of(const match::Binding& binding, const DataLayouts& layouts) {
     const Spelling& spelling = spellings()[static_cast<size_t>(binding.pattern)];
     auto channels = channels_of(binding, spelling);
@@ -202,6 +209,9 @@ OrRefusal<CallChoice> choice_of(const match::Binding& binding, const DataLayouts
                                    .is_channels_last = layouts.is_result_last},
                                   arguments);
     if (!epilogue) return Refusal{epilogue.reason()};
+    // The library's strided kernels have been seen to apply these to sums that are not complete.
+    if (epilogue->reads_tensors() && has_stride(*window))
+        return refuse("a strided one takes nothing after it that reads a tensor but the bias");
     put_source(choice.parameters, *source_view, layouts.is_mixed());
     put(choice.parameters, "weights",
         weights_view(binding, spelling, *channels, *axes, kernel_layout));
