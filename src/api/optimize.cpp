@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "api/ollie.h"
+#include "base/error.h"
+#include "base/file.h"
 #include "optimize/pipeline.h"
 #include "runtime/session.h"
 
@@ -12,6 +14,15 @@ namespace {
 
 using nlohmann::json;
 using program::Derivation;
+
+/// What is in the way of writing is said before the search, which may take minutes.
+void check_output(const std::filesystem::path& model, const std::filesystem::path& output) {
+    std::error_code ignored;
+    if (std::filesystem::equivalent(model, output, ignored))
+        throw_user_error("{}: the model itself; give another name for the compiled file",
+                         output.string());
+    PartialFile probe(output);
+}
 
 std::string milliseconds(double seconds) {
     return seconds < 0 ? "-" : fmt::format("{:.3f}", seconds * 1e3);
@@ -61,8 +72,11 @@ std::string worst_error(const optimize::Verification& verification, Predicate is
 /// Ordinary inputs and the worst of the special ones apart: where values saturate or cancel, every
 /// program in float32 is far from float64.
 std::string text_of(const optimize::Verification& verification) {
-    auto is_random = [](const std::string& inputs) { return inputs == "random"; };
-    return worst_error(verification, is_random) + worst_error(verification, std::not_fn(is_random));
+    auto is_ordinary = [](const std::string& inputs) {
+        return inputs == optimize::ordinary_inputs;
+    };
+    return worst_error(verification, is_ordinary) +
+           worst_error(verification, std::not_fn(is_ordinary));
 }
 
 std::string text_of(const optimize::Outcome& outcome) {
@@ -130,6 +144,7 @@ json json_of(const optimize::Outcome& outcome) {
 
 Report optimize(const std::filesystem::path& model, const std::filesystem::path& output,
                 const Options& options, const Progress& progress) {
+    check_output(model, output);
     optimize::Outcome outcome = optimize::optimize(model, options, progress);
     runtime::save(outcome.program, output);
     return {text_of(outcome), json_of(outcome).dump(2), outcome.limit_reached, false};

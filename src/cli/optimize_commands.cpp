@@ -1,24 +1,11 @@
-#include <filesystem>
-
 #include <CLI/CLI.hpp>
 
-#include "base/error.h"
-#include "base/file.h"
 #include "cli/commands.h"
 
 namespace ollie::cli {
 namespace {
 
-/// What is in the way of writing is said before the search, which may take minutes.
-void check_output(const Arguments& a) {
-    std::error_code ignored;
-    if (std::filesystem::equivalent(a.model, a.output, ignored))
-        throw_user_error("{}: the model itself; give another name for the compiled file", a.output);
-    PartialFile probe(a.output);
-}
-
 int optimize(const Arguments& a) {
-    check_output(a);
     keep_best_on_interrupt();
     return print(api::optimize(a.model, a.output, options_of(a), progress_line()), a);
 }

@@ -10,8 +10,6 @@ namespace ollie::optimize {
 namespace {
 
 constexpr size_t schedules_tried = 4;
-/// A schedule that takes that many times as long as the best will not become the best.
-constexpr double hopeless = 2;
 
 /// One kernel as a program of its own.
 program::Program program_of(const codegen::KernelProblem& problem, const Variant& variant) {
@@ -98,10 +96,10 @@ void KernelLibrary::compile() {
 }
 
 double KernelLibrary::measured(const codegen::KernelProblem& problem, const Variant& variant,
-                               double limit) {
+                               double best) {
     program::Program alone = program_of(problem, variant);
     if (!times_.find(alone)) alone.code = codegen::link({variant.object});
-    return times_.of(alone, limit);
+    return times_.of(alone, best);
 }
 
 void KernelLibrary::measure() {
@@ -109,11 +107,11 @@ void KernelLibrary::measure() {
         auto wanted = std::count_if(entry.variants.begin(), entry.variants.end(),
                                     [](const Variant& v) { return !v.object.empty(); });
         if (wanted < 2) continue;
-        double limit = std::numeric_limits<double>::infinity();
+        double best = std::numeric_limits<double>::infinity();
         for (Variant& variant : entry.variants) {
             if (variant.object.empty()) continue;
-            if (variant.measured < 0) variant.measured = measured(entry.problem, variant, limit);
-            if (variant.measured > 0) limit = std::min(limit, hopeless * variant.measured);
+            if (variant.measured < 0) variant.measured = measured(entry.problem, variant, best);
+            if (variant.measured > 0) best = std::min(best, variant.measured);
         }
         std::stable_sort(entry.variants.begin(), entry.variants.end(),
                          [](const Variant& x, const Variant& y) {

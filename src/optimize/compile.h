@@ -50,7 +50,7 @@ private:
     };
     static std::string name_of(const codegen::KernelProblem&);
 
-    double measured(const codegen::KernelProblem&, const Variant&, double limit);
+    double measured(const codegen::KernelProblem&, const Variant&, double best);
 
     const Options& options_;
     Times& times_;

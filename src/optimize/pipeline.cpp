@@ -1,5 +1,7 @@
 #include "optimize/pipeline.h"
 
+#include <map>
+
 #include "base/parallel.h"
 #include "express/express.h"
 #include "onnx/onnx.h"
@@ -119,7 +121,7 @@ private:
         std::map<std::string, int> reached;
         for (const auto& solution : solutions_.distinct) {
             const std::string& ended = solution->searched.report.ended;
-            if (ended == "limit on seconds" || ended == "stopped") ++reached[ended];
+            if (ended == search::limit_on_seconds || ended == search::stopped) ++reached[ended];
         }
         for (const auto& [limit, count] : reached)
             outcome_.notes.push_back(

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "expr/build.h"
-#include "expr/range.h"
-#include "expr/visit.h"
+#include "derive/scope.h"
+#include "search/estimate.h"
 
 namespace ollie::optimize {
 namespace {
@@ -16,11 +15,8 @@ using Box = std::vector<Interval>;
 using Boxes = std::map<const Tensor*, Box>;
 
 Ranges ranges_within(const Tensor* definition, const Box& box) {
-    Ranges ranges;
+    Ranges ranges = derive::scope_of(definition);
     for (size_t i = 0; i < box.size(); ++i) ranges.add(definition->axes[i].iterator, box[i]);
-    for_each_scalar(definition->body, [&](Scalar s) {
-        if (s->kind == ScalarKind::Reduce) ranges.add(s->axes);
-    });
     return ranges;
 }
 
@@ -82,22 +78,6 @@ const Tensor* shrunk(const Tensor* definition, const Boxes& boxes,
     return with_body(definition, axes, body);
 }
 
-/// A definition that nothing else reads; another output stays whole.
-bool can_shrink(const Expr& expr, const Tensor* output) {
-    return output->is_definition() && use_counts(expr).at(output) == 1;
-}
-
-double operations_at_one(Scalar body) {
-    double result = 1;
-    for_each_scalar(body, [&](Scalar s) {
-        if (s->kind != ScalarKind::Reduce) return;
-        double inner = operations_at_one(s->operands[0]);
-        for (const Axis& axis : s->axes) inner *= static_cast<double>(axis.extent());
-        result += inner;
-    });
-    return result;
-}
-
 Region whole_of(const Tensor* output) {
     Shape shape = output->shape();
     return {std::vector<int64_t>(shape.size(), 0), {shape.begin(), shape.end()}};
@@ -112,14 +92,16 @@ void anchor(Region& region, const Shape& shape, Anchor at) {
     }
 }
 
-/// Halves, again and again, the axis of an output that saves most.
-std::vector<Region> affordable(const Expr& expr, double most_operations) {
-    std::vector<Region> regions;
-    for (const Tensor* output : expr.outputs) regions.push_back(whole_of(output));
-    for (double cost = optimize::operations(expr); cost > most_operations;) {
+/// Halves, again and again, the axis of an output that saves most. An output stays whole that is
+/// no definition or that another one reads.
+std::vector<Region> affordable(const Expr& expr, std::vector<Region> regions,
+                               double most_operations) {
+    const std::map<const Tensor*, int> uses = use_counts(expr);
+    for (double cost = operations(expr); cost > most_operations;) {
         std::vector<Region> best;
         for (size_t k = 0; k < regions.size(); ++k) {
-            if (!can_shrink(expr, expr.outputs[k])) continue;
+            const Tensor* output = expr.outputs[k];
+            if (!output->is_definition() || uses.at(output) > 1) continue;
             for (size_t i = 0; i < regions[k].extent.size(); ++i) {
                 if (regions[k].extent[i] < 2) continue;
                 std::vector<Region> smaller = regions;
@@ -171,9 +153,7 @@ Expr restricted(const Expr& expr, const std::vector<Region>& regions) {
 
 double operations(const Expr& expr) {
     double result = 0;
-    for (const Tensor* definition : definitions_of(expr))
-        result += static_cast<double>(element_count(definition->shape())) *
-                  operations_at_one(definition->body);
+    for (const Tensor* definition : definitions_of(expr)) result += search::operations(definition);
     return result;
 }
 
@@ -181,7 +161,7 @@ std::vector<std::vector<Region>> sampled_regions(const Expr& expr, double most_o
     std::vector<Region> whole;
     for (const Tensor* output : expr.outputs) whole.push_back(whole_of(output));
     if (operations(expr) <= most_operations) return {whole};
-    std::vector<Region> regions = affordable(expr, most_operations / 3);
+    std::vector<Region> regions = affordable(expr, whole, most_operations / 3);
     std::vector<std::vector<Region>> result;
     for (Anchor at : {Anchor::First, Anchor::Last, Anchor::Middle}) {
         for (size_t k = 0; k < regions.size(); ++k)

@@ -25,7 +25,7 @@ struct Region {
 /// what is read. All domains begin at 0.
 expr::Expr restricted(const expr::Expr&, const std::vector<Region>&);
 
-/// Multiplications and the like: elements of definitions, times what each reduces over.
+/// Of all definitions, as search/estimate.h counts them.
 double operations(const expr::Expr&);
 
 /// Regions of all outputs, from both ends and the middle, so that all together cost about

@@ -128,22 +128,19 @@ void instantiate(Solutions& solutions, const Options& options, KernelLibrary& li
 
 namespace {
 
-/// What takes that many times as long as the best will not become the best.
-constexpr double hopeless = 2;
-
 /// Fragments with kernels that cannot be compiled go; what they cost is measured.
 void measure_list(std::vector<Fragment>& fragments, Solution& solution, Times& times,
                   const KernelLibrary& library) {
     std::vector<Fragment> kept;
-    double limit = std::numeric_limits<double>::infinity();
+    double best = std::numeric_limits<double>::infinity();
     for (Fragment& fragment : fragments) {
         auto chosen = library.choose(fragment);
         if (!chosen) {
             solution.lost.push_back(fragment.candidate->summary() + ": " + chosen.reason());
             continue;
         }
-        fragment.measured = times.of(fragment.program, limit);
-        if (fragment.measured > 0) limit = std::min(limit, hopeless * fragment.measured);
+        fragment.measured = times.of(fragment.program, best);
+        if (fragment.measured > 0) best = std::min(best, fragment.measured);
         kept.push_back(std::move(fragment));
     }
     fragments = std::move(kept);

@@ -11,6 +11,9 @@ namespace {
 
 int threads_of(const Options& options) { return options.threads > 0 ? options.threads : threads(); }
 
+/// What takes that many times as long as the best will not become the best.
+constexpr double hopeless = 2;
+
 /// One peak as a time: seconds of one operation, of one byte, of one start.
 struct Peak {
     const char* name;
@@ -67,7 +70,7 @@ std::optional<double> Times::find(const program::Program& program) const {
     return database_.find(tuning_key(program));
 }
 
-double Times::of(const program::Program& program, double limit) {
+double Times::of(const program::Program& program, double best) {
     std::string key = tuning_key(program);
     if (auto seconds = database_.find(key)) {
         ++known_;
@@ -75,7 +78,7 @@ double Times::of(const program::Program& program, double limit) {
     }
     if (!measures_) return -1;
     ++measured_;
-    double seconds = seconds_of(program, limit);
+    double seconds = seconds_of(program, hopeless * best);
     if (seconds > 0) database_.store(key, seconds);
     return seconds;
 }

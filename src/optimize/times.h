@@ -18,9 +18,9 @@ class Times {
 public:
     explicit Times(const Options&);
 
-    /// Seconds of one run, alone; negative where unknown. Roughly only where they are more than
-    /// `limit`.
-    double of(const program::Program&, double limit = std::numeric_limits<double>::infinity());
+    /// Seconds of one run, alone; negative where unknown. Roughly only where it cannot become
+    /// better than `best`, the least seconds of what it competes with.
+    double of(const program::Program&, double best = std::numeric_limits<double>::infinity());
     /// The same from the database only.
     std::optional<double> find(const program::Program&) const;
     /// The machine's peaks for estimates, measured once like everything else; defaults where they

@@ -94,7 +94,7 @@ double seconds_of(const program::Program& program, double limit) {
     constexpr int blocks = 3;
     constexpr double enough_seconds = 0.2;
     Contestant contestant(program);
-    if (contestant.one_run() > limit) {
+    if (std::isfinite(limit) && contestant.one_run() > limit) {
         double warm = contestant.one_run();
         if (warm > limit) return warm;
     }

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "optimize/options.h"
@@ -10,6 +11,9 @@
 
 /// The checks that a program must pass before it is written.
 namespace ollie::optimize {
+
+/// The inputs that stand for ordinary ones; all others are special.
+inline constexpr std::string_view ordinary_inputs = "random";
 
 /// Error of one output on one set of inputs: max |y - y64| / max |y64|.
 struct OutputError {

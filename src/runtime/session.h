@@ -37,11 +37,13 @@ private:
     std::unique_ptr<Impl> impl_;
 };
 
+/// Any: to be looked at, not to be run.
+enum class MadeFor { ThisDevice, AnyDevice };
+
 /// The compiled file: header (JSON), constants, code, trails, device key, checksum. Written to a
 /// temporary name, synced and renamed: a reader never sees a part of it.
 /// Errors: UserError with the path (not a compiled file, checksum, version, disk, made for another
 /// device: what was measured there says nothing here, and its code may not run).
-enum class MadeFor { ThisDevice, AnyDevice };  ///< Any: to be looked at, not to be run.
 void save(const program::Program&, const std::filesystem::path&);
 program::Program load(const std::filesystem::path&, MadeFor = MadeFor::ThisDevice);
 /// True if the file begins like a compiled file.

@@ -75,9 +75,9 @@ public:
 private:
     std::optional<std::string> reached_limit(double seconds) const {
         if (result_.report.states >= options_.states) return "limit on states";
-        if (seconds >= options_.seconds) return "limit on seconds";
+        if (seconds >= options_.seconds) return limit_on_seconds;
         if (start_.arena->bytes() >= options_.bytes) return "limit on bytes";
-        if (options_.stop != nullptr && options_.stop->load()) return "stopped";
+        if (options_.stop != nullptr && options_.stop->load()) return stopped;
         return std::nullopt;
     }
 

@@ -57,6 +57,10 @@ struct Candidate {
     std::string summary() const;
 };
 
+/// What ends a search because the user wants it.
+inline constexpr const char* limit_on_seconds = "limit on seconds";
+inline constexpr const char* stopped = "stopped";
+
 struct Report {
     int64_t states = 0;
     int64_t duplicates = 0;
