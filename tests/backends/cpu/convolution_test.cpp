@@ -107,6 +107,20 @@ TEST(Deconvolution, Epilogues) {
     EXPECT_GT(check_call("onednn_deconvolution", maker.define(value)), 0u);
 }
 
+/// As a generator of images has them: sums of 8192 terms, more channels than the library sums at
+/// once. Binary post-operations of strided ones came out wrong here, and only at such sizes.
+TEST(Deconvolution, ManyChannels) {
+    const Case many{1, 512, 256, 1, {{4, 4, 2, 1, 1, 1}, {4, 4, 2, 1, 1, 1}}};
+    WindowMaker plain;
+    Scalar value = plain.deconvolution(many);
+    EXPECT_GT(
+        check_call("onednn_deconvolution", plain.define(relu(value + plain.by_channel("shift")))),
+        0u);
+    WindowMaker scaled;
+    value = scaled.deconvolution(many) * scaled.by_channel("scale") + scaled.by_channel("shift");
+    check_choices(*find("onednn_deconvolution"), scaled.define(relu(value)));
+}
+
 TEST(Pooling, EveryChoiceIsTheMeaning) {
     const std::vector<Case> cases{
         {1, 5, 1, 1, {{9, 3, 2, 1, 1, 1}, {8, 2, 2, 1, 0, 0}}},

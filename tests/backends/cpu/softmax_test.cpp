@@ -58,7 +58,7 @@ TEST(Softmax, MasksAndLargeNumbers) {
         auto values = arrays.begin()->second.as<float>();
         for (size_t i = 0; i < values.size(); ++i)
             values[i] = i % 3 == 1 ? -INFINITY : values[i] * 200;
-        HostArray expected = evaluated(definition, arrays);
+        Reference expected = reference_of(definition, arrays);
         auto choices = call.choices(binding);
         ASSERT_TRUE(choices);
         for (const CallChoice& choice : *choices)

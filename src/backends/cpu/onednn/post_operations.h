@@ -29,6 +29,7 @@ struct Epilogue {
     std::optional<int> bias_argument;
     std::vector<PostOperation> operations;
 
+    bool is_empty() const { return !bias_argument && operations.empty(); }
     bool has(std::string_view name) const;
     bool reads_tensors() const;  ///< Besides the bias.
     /// Some of the library's functions turn NaN into something else.
