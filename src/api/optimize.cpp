@@ -6,6 +6,7 @@
 #include "api/ollie.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "optimize/input_patterns.h"
 #include "optimize/pipeline.h"
 #include "runtime/session.h"
 

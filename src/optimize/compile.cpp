@@ -54,7 +54,12 @@ void KernelLibrary::add(const codegen::KernelProblem& problem) {
     if (!is_new) return;
     Entry& entry = found->second;
     entry.problem = problem;
-    auto schedules = codegen::schedules(problem, options_.threads);
+    std::vector<codegen::Schedule> schedules;
+    try {
+        schedules = codegen::schedules(problem, options_.threads);
+    } catch (const InternalError& error) {
+        entry.failure = error.what();
+    }
     if (schedules.size() > schedules_tried) schedules.resize(schedules_tried);
     for (size_t i = 0; i < schedules.size(); ++i)
         entry.variants.push_back(
@@ -122,10 +127,14 @@ void KernelLibrary::measure() {
     }
 }
 
-const std::vector<Variant>& KernelLibrary::variants(const codegen::KernelProblem& problem) const {
+const KernelLibrary::Entry& KernelLibrary::entry_of(const codegen::KernelProblem& problem) const {
     auto found = entries_.find(name_of(problem));
     CHECK(found != entries_.end(), "the kernel was never added");
-    return found->second.variants;
+    return found->second;
+}
+
+const std::vector<Variant>& KernelLibrary::variants(const codegen::KernelProblem& problem) const {
+    return entry_of(problem).variants;
 }
 
 OrRefusal<bool> KernelLibrary::choose(Fragment& fragment) const {
@@ -134,7 +143,8 @@ OrRefusal<bool> KernelLibrary::choose(Fragment& fragment) const {
         auto best = std::find_if(all.begin(), all.end(),
                                  [](const Variant& v) { return !v.object.empty(); });
         if (best == all.end())
-            return refuse("no kernel compiles: {}", all.empty() ? "" : all.front().failure);
+            return refuse("no kernel compiles: {}",
+                          all.empty() ? entry_of(kernel.problem).failure : all.front().failure);
         kernel.problem.schedule = best->schedule;
         kernel.problem.symbol = best->symbol;
         program::Step& step = fragment.program.steps[kernel.step];

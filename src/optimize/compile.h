@@ -47,7 +47,9 @@ private:
     struct Entry {
         codegen::KernelProblem problem;
         std::vector<Variant> variants;
+        std::string failure;  ///< Why there are none.
     };
+    const Entry& entry_of(const codegen::KernelProblem&) const;
     static std::string name_of(const codegen::KernelProblem&);
 
     double measured(const codegen::KernelProblem&, const Variant&, double best);

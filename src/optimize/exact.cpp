@@ -54,13 +54,18 @@ Alone alone(const Tensor* definition) {
     return result;
 }
 
+struct WideKernel {
+    codegen::KernelProblem problem;
+    std::vector<std::byte> object;  ///< Empty: cannot be generated.
+};
+
 }  // namespace
 
 struct ExactEvaluation::Impl {
     Expr whole;
     Program program;
     std::map<const Tensor*, int> buffers;
-    std::map<std::string, codegen::KernelProblem> kernels;  ///< By text.
+    std::map<std::string, WideKernel> kernels;  ///< By text.
     std::unique_ptr<runtime::Session> session;
 
     int buffer_of(const Tensor* tensor) {
@@ -88,27 +93,60 @@ struct ExactEvaluation::Impl {
         step.meaning = part.expr;
         for (const Tensor* source : part.sources) step.arguments.push_back(buffer_of(source));
         step.results.push_back(buffer_of(definition));
-        codegen::KernelProblem problem;
-        problem.group = part.expr;
-        for (const Tensor* argument : codegen::arguments_of(part.expr))
-            problem.argument_layouts.push_back(Layout::row_major(argument->rank()));
-        problem.result_layouts.push_back(Layout::row_major(definition->rank()));
-        problem.schedule = codegen::schedules(problem, threads()).front();
-        problem.symbol = "exact_" + std::to_string(kernels.size());
-        auto [found, is_new] = kernels.try_emplace(print(part.expr), std::move(problem));
         step.kind = program::StepKind::Kernel;
-        step.target = found->second.symbol;
+        auto [found, is_new] = kernels.try_emplace(print(part.expr));
+        if (is_new) found->second = wide_kernel(part.expr);
+        step.target = found->second.problem.symbol;
         program.steps.push_back(std::move(step));
     }
 
+    WideKernel wide_kernel(const Expr& part) const {
+        WideKernel kernel;
+        codegen::KernelProblem& problem = kernel.problem;
+        problem.group = part;
+        for (const Tensor* argument : codegen::arguments_of(part))
+            problem.argument_layouts.push_back(Layout::row_major(argument->rank()));
+        problem.result_layouts.push_back(Layout::row_major(part.outputs[0]->rank()));
+        problem.symbol = "exact_" + std::to_string(kernels.size());
+        return kernel;
+    }
+
+    /// What cannot be generated is evaluated.
     void compile(const std::string& cache) {
-        std::vector<const codegen::KernelProblem*> all;
-        for (const auto& [text, problem] : kernels) all.push_back(&problem);
-        std::vector<std::vector<std::byte>> objects(all.size());
-        parallel_for(static_cast<int64_t>(all.size()),
-                     [&](int64_t i) { objects[i] = codegen::compile(*all[i], {}, cache); });
-        program.code = codegen::link(objects);
+        std::vector<WideKernel*> all;
+        for (auto& [text, kernel] : kernels) all.push_back(&kernel);
+        parallel_for(static_cast<int64_t>(all.size()), [&](int64_t i) {
+            codegen::KernelProblem& problem = all[i]->problem;
+            try {
+                problem.schedule = codegen::schedules(problem, threads()).front();
+                all[i]->object = codegen::compile(problem, {}, cache);
+            } catch (const InternalError&) {
+                all[i]->object.clear();
+            }
+        });
+        std::vector<std::vector<std::byte>> objects;
+        for (WideKernel* kernel : all)
+            if (!kernel->object.empty())
+                objects.push_back(std::move(kernel->object));
+            else
+                evaluate_instead(kernel->problem);
+        if (!objects.empty()) program.code = codegen::link(objects);
         program.code_target = codegen::target_name();
+    }
+
+    void evaluate_instead(const codegen::KernelProblem& problem) {
+        for (Step& step : program.steps) {
+            if (step.target != problem.symbol) continue;
+            step.kind = program::StepKind::Call;
+            step.target = "reference";
+            std::map<const Tensor*, const Tensor*> named;
+            std::vector<const Tensor*> arguments = codegen::arguments_of(step.meaning);
+            for (size_t i = 0; i < arguments.size(); ++i)
+                named[arguments[i]] =
+                    step.meaning.arena->input(program.buffers[step.arguments[i]].name,
+                                              arguments[i]->type, arguments[i]->shape());
+            step.meaning = replace(step.meaning, named);
+        }
     }
 };
 
@@ -141,6 +179,20 @@ std::vector<HostArray> ExactEvaluation::run(const Bindings& inputs) {
         wide.push_back(widened(*found->second));
     }
     return impl_->session->run(wide);
+}
+
+ExactRegions::ExactRegions(const Expr& whole, std::vector<std::vector<Region>> regions,
+                           const std::string& cache)
+    : regions_(std::move(regions)) {
+    for (const std::vector<Region>& part : regions_)
+        evaluations_.emplace_back(restricted(whole, part), cache);
+}
+
+void ExactRegions::run(const Bindings& inputs, const Visit& visit) {
+    for (size_t i = 0; i < regions_.size(); ++i) {
+        std::vector<HostArray> exact = evaluations_[i].run(inputs);
+        for (size_t k = 0; k < exact.size(); ++k) visit(k, exact[k], regions_[i][k]);
+    }
 }
 
 }  // namespace ollie::optimize

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "expr/evaluate.h"
 #include "expr/node.h"
+#include "optimize/region.h"
 #include "tensor/host_array.h"
 
 namespace ollie::optimize {
@@ -26,6 +29,23 @@ public:
 private:
     struct Impl;
     std::unique_ptr<Impl> impl_;
+};
+
+/// The same on some regions of the outputs.
+class ExactRegions {
+public:
+    ExactRegions(const expr::Expr& whole, std::vector<std::vector<Region>> regions,
+                 const std::string& cache);
+
+    const std::vector<std::vector<Region>>& regions() const { return regions_; }
+
+    /// Called with the number of an output, its values on one of its regions, and the region.
+    using Visit = std::function<void(size_t, const HostArray&, const Region&)>;
+    void run(const expr::Bindings& inputs, const Visit& visit);
+
+private:
+    std::vector<std::vector<Region>> regions_;
+    std::vector<ExactEvaluation> evaluations_;
 };
 
 }  // namespace ollie::optimize

@@ -103,6 +103,7 @@ private:
             step.kind = program::StepKind::Call;
             step.target = piece.call->name;
             step.parameters = piece.choice.parameters;
+            step.changes_nonfinite = piece.choice.changes_nonfinite;
             for (const Tensor* argument : piece.choice.arguments)
                 step.arguments.push_back(buffer_of(argument));
             step.results.push_back(buffer_of(visible));

@@ -11,6 +11,9 @@
 namespace ollie::derive {
 struct Rule;
 }
+namespace ollie::backends {
+struct LibraryCall;
+}
 
 namespace ollie::optimize {
 
@@ -24,6 +27,8 @@ struct Options {
     std::set<std::string> disabled_rules;
     /// Besides the catalogue's; no front door sets them. For rules on trial.
     std::vector<const derive::Rule*> extra_rules;
+    /// Likewise. A name that the runtime knows is what is then called.
+    std::vector<const backends::LibraryCall*> extra_calls;
     bool measure = true;           ///< Else estimates and the frozen tuning database decide.
     std::string cache_folder;      ///< Object code; empty: none.
     std::string tuning_file;       ///< Tuning database; empty: none.

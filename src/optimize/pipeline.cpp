@@ -6,6 +6,8 @@
 #include "express/express.h"
 #include "onnx/onnx.h"
 #include "optimize/assemble.h"
+#include "optimize/blame.h"
+#include "optimize/prove.h"
 #include "optimize/record.h"
 #include "optimize/select.h"
 #include "optimize/stopwatch.h"
@@ -63,10 +65,11 @@ public:
     Selection proved(Among among) {
         watch_.phase("prove");
         for (;;) {
+            note(make_last_resorts(solutions_, library_));
             Selection selection = select(subprograms_, solutions_, among, machine_);
             auto refusals = prove(selection.fragments, solutions_, proofs_);
             if (refusals.empty()) return selection;
-            outcome_.notes.insert(outcome_.notes.end(), refusals.begin(), refusals.end());
+            note(refusals);
         }
     }
 
@@ -92,25 +95,83 @@ public:
 
 private:
     /// Verifies and compares; what fails or is slower gives way to the unoptimized program.
-    void finish(const Selection& plain, Selection& best) {
-        outcome_.program = assembled(best);
-        watch_.phase("verify");
-        outcome_.verification = verify(whole_, outcome_.program, outcome_.unoptimized, options_,
-                                       nonfinite_may_spread(best));
-        for (const std::string& failure : outcome_.verification.failures)
-            outcome_.notes.push_back("verification failed: " + failure);
+    void finish(Selection& plain, Selection& best) {
+        bool fails = !make_right(plain, best);
         watch_.phase("compare");
-        bool fails = !outcome_.verification.failures.empty();
         if (!fails && options_.measure) fails = is_slower();
         if (!fails) return;
         best = plain;
         outcome_.program = outcome_.unoptimized;
         outcome_.seconds = outcome_.unoptimized_seconds;
-        outcome_.verification = verify(whole_, outcome_.program, outcome_.unoptimized, options_,
-                                       nonfinite_may_spread(plain));
-        if (!outcome_.verification.failures.empty())
+        if (!is_right(best))
             throw_user_error("the model could not be compiled correctly: {}",
                              outcome_.verification.failures.front());
+    }
+
+    /// Assembles and verifies the best selection. Where it is wrong, what is to blame is refused
+    /// and the next best takes its place, some times.
+    bool make_right(Selection& plain, Selection& best) {
+        constexpr size_t rounds = 6;
+        Blame blame(subprograms_, solutions_, library_, options_);
+        for (size_t round = 0; round < rounds; ++round) {
+            outcome_.program = assembled(best);
+            watch_.phase("verify");
+            bool right = is_right(best);
+            if (right && !outcome_.verification.calls_changed_nonfinite) return true;
+            if (right && !replace(best, Among::Optimized,
+                                  [&] { return blame.refuse_changed_nonfinite(best); }))
+                return true;
+            if (right) continue;
+            note_failures();
+            if (is_stopped()) return false;
+            if (!replace_wrong(blame, plain, best, size_t{1} << round)) return false;
+        }
+        return false;
+    }
+
+    /// Whether something could be replaced: parts that are wrong by themselves, of the unoptimized
+    /// program first since all others are held against it, or else the `count` least exact ones.
+    bool replace_wrong(Blame& blame, Selection& plain, Selection& best, size_t count) {
+        bool plain_changed =
+            outcome_.verification.unoptimized_is_wrong &&
+            replace(plain, Among::Unoptimized, [&] { return blame.refuse_wrong(plain, plain); });
+        if (plain_changed) outcome_.unoptimized = assembled(plain);
+        best = proved(Among::Optimized);
+        if (replace(best, Among::Optimized, [&] { return blame.refuse_wrong(best, plain); }))
+            return true;
+        if (plain_changed) return true;
+        auto notes = blame.refuse_least_exact(best, plain, count);
+        note(notes);
+        best = proved(Among::Optimized);
+        return !notes.empty();
+    }
+
+    /// Selects anew as long as something is refused of the selection; whether anything was.
+    template <class Refuse>
+    bool replace(Selection& selection, Among among, Refuse refuse_some) {
+        bool changed = false;
+        for (;;) {
+            std::vector<std::string> notes = refuse_some();
+            if (notes.empty()) return changed;
+            note(notes);
+            changed = true;
+            selection = proved(among);
+        }
+    }
+
+    bool is_right(const Selection& selection) {
+        outcome_.verification = verify(whole_, outcome_.program, outcome_.unoptimized, options_,
+                                       nonfinite_may_spread(selection));
+        return outcome_.verification.failures.empty();
+    }
+
+    void note(const std::vector<std::string>& notes) {
+        outcome_.notes.insert(outcome_.notes.end(), notes.begin(), notes.end());
+    }
+
+    void note_failures() {
+        for (const std::string& failure : outcome_.verification.failures)
+            outcome_.notes.push_back("verification failed: " + failure);
     }
 
     bool is_stopped() const { return options_.stop != nullptr && options_.stop->load(); }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "optimize/pipeline.h"
+#include "optimize/prove.h"
 #include "optimize/select.h"
 
 namespace ollie::optimize {

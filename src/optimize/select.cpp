@@ -59,15 +59,24 @@ public:
     }
 
 private:
+    std::vector<const Fragment*> ways_of(const Solution& solution) const {
+        std::vector<const Fragment*> ways;
+        for (const Fragment& fragment :
+             among_ == Among::Optimized ? solution.fragments : solution.unoptimized)
+            if (!fragment.refused) ways.push_back(&fragment);
+        if (!ways.empty()) return ways;
+        for (const auto& last : solution.last_resorts)
+            if (!last->fragment.refused) ways.push_back(&last->fragment);
+        return ways;
+    }
+
     std::vector<Partial> advance(const std::vector<Partial>& beam, size_t i) const {
         const Solution& solution = *solutions_.of[i];
-        const auto& fragments =
-            among_ == Among::Optimized ? solution.fragments : solution.unoptimized;
+        std::vector<const Fragment*> fragments = ways_of(solution);
         std::map<std::map<std::string, std::set<Layout>>, Partial> merged;
         for (const Partial& partial : beam) {
-            for (const Fragment& fragment : fragments) {
-                if (fragment.refused) continue;
-                Partial next = extended(partial, fragment, i);
+            for (const Fragment* fragment : fragments) {
+                Partial next = extended(partial, *fragment, i);
                 auto [found, is_new] = merged.try_emplace(next.layouts, next);
                 if (!is_new && next.seconds < found->second.seconds) found->second = next;
             }

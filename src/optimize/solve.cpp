@@ -68,6 +68,7 @@ search::Options search_options(const Options& options, const match::Machine& mac
     result.extra_rules = options.extra_rules;
     result.machine = machine;
     result.calls = backends::cpu::catalogue();
+    result.calls.insert(result.calls.end(), options.extra_calls.begin(), options.extra_calls.end());
     result.stop = options.stop;
     return result;
 }
@@ -187,6 +188,18 @@ void admit_unoptimized(Solutions& solutions) {
     for (auto& solution : solutions.distinct)
         for (const Fragment& fragment : solution->unoptimized)
             solution->fragments.push_back(fragment);
+}
+
+void refuse(Solutions& solutions, const search::Candidate* candidate, const std::string& reason) {
+    for (auto& solution : solutions.distinct) {
+        bool is_its = false;
+        for (auto* list : {&solution->fragments, &solution->unoptimized})
+            for (Fragment& fragment : *list)
+                if (fragment.candidate == candidate) is_its = fragment.refused = true;
+        for (auto& last : solution->last_resorts)
+            if (&last->candidate == candidate) is_its = last->fragment.refused = true;
+        if (is_its) solution->lost.push_back(candidate->summary() + ": " + reason);
+    }
 }
 
 }  // namespace ollie::optimize

@@ -11,6 +11,12 @@
 /// Solves distinct subprograms once: candidates, fragments, measured.
 namespace ollie::optimize {
 
+/// The problem itself, with a kernel for each definition, or evaluated where there can be none.
+struct LastResort {
+    search::Candidate candidate;
+    Fragment fragment;
+};
+
 /// One distinct subprogram and the ways to run it.
 struct Solution {
     expr::Expr problem;  ///< Of its first occurrence.
@@ -19,6 +25,8 @@ struct Solution {
     std::vector<Fragment> fragments;    ///< Of searched candidates; direct ones included.
     std::vector<Fragment> unoptimized;  ///< Of direct candidates only.
     std::vector<std::string> lost;      ///< Candidates that could not be built, with the reason.
+    /// Only where every unoptimized way was lost or refused.
+    std::vector<std::unique_ptr<LastResort>> last_resorts;
 };
 
 /// Where each subprogram's solution is: several subprograms may share one.
@@ -44,5 +52,14 @@ void widen(const Solutions&, KernelLibrary&);
 void measure_widened(Solutions&, Times&, const KernelLibrary&);
 /// The best unoptimized way is one of the ways, too.
 void admit_unoptimized(Solutions&);
+
+/// No fragment of the candidate is selected from now on. Fragments stay where they are: selections
+/// point at them.
+void refuse(Solutions&, const search::Candidate*, const std::string& reason);
+/// Makes a last resort where no unoptimized way is left: kernels, and where those were refused,
+/// too, evaluation element by element, which is slow. What is to be said of each.
+std::vector<std::string> make_last_resorts(Solutions&, KernelLibrary&);
+/// Behind it there is nothing.
+bool is_last_resort_of_all(const Solution&, const Fragment&);
 
 }  // namespace ollie::optimize

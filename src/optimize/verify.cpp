@@ -4,15 +4,13 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
-#include <functional>
-#include <limits>
 #include <optional>
 
-#include "base/hash.h"
 #include "expr/evaluate.h"
-#include "expr/identity.h"
 #include "expr/visit.h"
+#include "optimize/deviation.h"
 #include "optimize/exact.h"
+#include "optimize/input_patterns.h"
 #include "optimize/region.h"
 #include "runtime/session.h"
 
@@ -21,161 +19,34 @@ namespace {
 
 using namespace expr;
 
-/// Of scale; no model that is used in float32 has such an error.
-constexpr double far_from_exact = 1e-2;
-/// What costs more is sampled; about 1e10 of them take a second and two threads.
-constexpr double operations_for_random_inputs = 6e10;
-constexpr double operations_for_special_inputs = 1.2e10;
-/// Special inputs are left out after that long; random ones never are.
-constexpr double seconds_for_special_inputs = 30;
-
-double unit(uint64_t seed, int64_t i) {
-    return static_cast<double>(mix(seed + static_cast<uint64_t>(i)) >> 11) * 0x1p-53;
-}
-
-double normal(uint64_t seed, int64_t i) {
-    double u = unit(seed, 2 * i) + 0x1p-60;
-    return std::sqrt(-2 * std::log(u)) * std::cos(6.283185307179586 * unit(seed, 2 * i + 1));
-}
-
-struct Pattern {
-    std::string name;
-    std::function<double(uint64_t seed, int64_t i)> value;
-    bool finite = true;
-};
-
-std::vector<Pattern> patterns() {
-    return {
-        {std::string(ordinary_inputs), normal},
-        {"zeros", [](uint64_t, int64_t) { return 0.0; }},
-        {"denormals", [](uint64_t s, int64_t i) { return 1e-40 * normal(s, i); }},
-        {"large", [](uint64_t s, int64_t i) { return 1e4 * normal(s, i); }},
-        {"constant rows", [](uint64_t s, int64_t i) { return normal(s, i / 16); }},
-        {"mean 1e2", [](uint64_t s, int64_t i) { return 1e2 + normal(s, i); }},
-        {"mean 4e4", [](uint64_t s, int64_t i) { return 4e4 + normal(s, i); }},
-        {"NaN",
-         [](uint64_t s, int64_t i) {
-             return mix(s ^ static_cast<uint64_t>(i)) % 997 == 0
-                        ? std::numeric_limits<double>::quiet_NaN()
-                        : normal(s, i);
-         },
-         false},
-        {"infinity",
-         [](uint64_t s, int64_t i) {
-             uint64_t r = mix(s ^ static_cast<uint64_t>(i));
-             if (r % 997 != 0) return normal(s, i);
-             return r & 1024 ? HUGE_VAL : -HUGE_VAL;
-         },
-         false},
-    };
-}
-
-std::vector<HostArray> inputs_of(const program::Program& program, const Pattern& pattern,
-                                 uint64_t seed) {
-    std::vector<HostArray> inputs;
-    for (int index : program.inputs) {
-        const program::Buffer& buffer = program.buffers[index];
-        HostArray array(buffer.type, buffer.shape);
-        uint64_t own = Hasher().add(seed).add(buffer.name).key().low;
-        for (int64_t i = 0; i < array.size(); ++i)
-            array.set(i,
-                      is_float(buffer.type) ? pattern.value(own, i) : std::floor(4 * unit(own, i)));
-        inputs.push_back(std::move(array));
-    }
-    return inputs;
-}
-
-/// What float32 can hold of the value.
-double in_range(double value) {
-    return std::abs(value) > std::numeric_limits<float>::max() ? std::copysign(HUGE_VAL, value)
-                                                               : value;
-}
-
-/// max |y - y64| / max |y64| over regions; infinite where just one of two values is not finite.
-class Deviation {
-public:
-    void add(const HostArray& actual, const HostArray& exact, const Region& region) {
-        region.for_each(actual.shape(), [&](int64_t inside, int64_t whole) {
-            add(in_range(exact.at(inside)), actual.at(whole), whole);
-        });
-    }
-
-    double of_scale() const {
-        if (difference_ == 0) return 0;
-        return scale_ > 0 ? difference_ / scale_ : HUGE_VAL;
-    }
-    int64_t worst() const { return worst_; }
-
-private:
-    void add(double want, double have, int64_t element) {
-        double apart = std::abs(want - have);
-        if (std::isnan(want) && std::isnan(have)) apart = 0;
-        if (want == have) apart = 0;
-        if (std::isnan(apart)) apart = HUGE_VAL;
-        if (std::isfinite(want)) scale_ = std::max(scale_, std::abs(want));
-        if (apart <= difference_) return;
-        difference_ = apart;
-        worst_ = element;
-    }
-
-    double scale_ = 0;
-    double difference_ = 0;
-    int64_t worst_ = 0;
-};
-
-/// The original in float64 on some regions of its outputs.
-class ExactRegions {
-public:
-    ExactRegions(const Expr& whole, std::vector<std::vector<Region>> regions,
-                 const std::string& cache)
-        : regions_(std::move(regions)) {
-        for (const std::vector<Region>& regions : regions_)
-            evaluations_.emplace_back(restricted(whole, regions), cache);
-    }
-
-    const std::vector<std::vector<Region>>& regions() const { return regions_; }
-
-    /// Calls `visit(k, exact, region)` with output k on each of its regions.
-    template <class Visit>
-    void run(const Bindings& inputs, Visit visit) {
-        for (size_t i = 0; i < regions_.size(); ++i) {
-            std::vector<HostArray> exact = evaluations_[i].run(inputs);
-            for (size_t k = 0; k < exact.size(); ++k) visit(k, exact[k], regions_[i][k]);
-        }
-    }
-
-private:
-    std::vector<std::vector<Region>> regions_;
-    std::vector<ExactEvaluation> evaluations_;
-};
-
-bool same_class(double x, double y) {
-    if (std::isnan(x) || std::isnan(y)) return std::isnan(x) && std::isnan(y);
-    if (std::isinf(x) || std::isinf(y)) return x == y;
-    return true;
+bool changes_nonfinite(const program::Program& program) {
+    return std::any_of(program.steps.begin(), program.steps.end(),
+                       [](const program::Step& step) { return step.changes_nonfinite; });
 }
 
 class Verifier {
 public:
     Verifier(const Expr& whole, const program::Program& optimized,
-             const program::Program& unoptimized, const Options& options, bool may_spread)
-        : random_(whole, sampled_regions(whole, operations_for_random_inputs),
-                  options.cache_folder),
+             const program::Program& unoptimized, const Options& options, bool may_spread,
+             const VerifyLimits& limits)
+        : random_(whole, sampled_regions(whole, limits.random_operations), options.cache_folder),
           program_(optimized),
           optimized_(std::make_shared<const program::Program>(optimized)),
           unoptimized_(std::make_shared<const program::Program>(unoptimized)),
           options_(options),
-          may_spread_(may_spread) {
-        auto fewer = sampled_regions(whole, operations_for_special_inputs);
+          limits_(limits),
+          may_spread_(may_spread),
+          may_change_(changes_nonfinite(optimized) || changes_nonfinite(unoptimized)) {
+        auto fewer = sampled_regions(whole, limits.special_operations);
         if (fewer != random_.regions())
             special_.emplace(whole, std::move(fewer), options.cache_folder);
     }
 
     Verification run() {
         auto began = std::chrono::steady_clock::now();
-        for (const Pattern& pattern : patterns()) {
+        for (const InputPattern& pattern : input_patterns()) {
             std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began;
-            if (pattern.finite && elapsed.count() > seconds_for_special_inputs) continue;
+            if (pattern.finite && elapsed.count() > limits_.special_seconds) continue;
             std::vector<HostArray> inputs = inputs_of(program_, pattern, options_.seed);
             std::vector<HostArray> ours = optimized_.run(inputs);
             std::vector<HostArray> theirs = unoptimized_.run(inputs);
@@ -222,11 +93,13 @@ private:
                 result_.failures.push_back(fmt::format(
                     "inputs \"{}\", output {}: error {:.2g} of scale at element {}, allowed {:.2g}",
                     name, error.output, error.optimized, error.worst, bound(error.unoptimized)));
-            if (is_ordinary && error.unoptimized > far_from_exact)
+            if (is_ordinary && error.unoptimized > far_from_exact) {
+                result_.unoptimized_is_wrong = true;
                 result_.failures.push_back(fmt::format(
                     "output {}: on random inputs the unoptimized program itself is {:.2g} of scale "
                     "away from float64",
                     error.output, error.unoptimized));
+            }
             result_.errors.push_back(std::move(error));
         }
     }
@@ -239,6 +112,10 @@ private:
                 bool spread = !std::isfinite(ours[k].at(i)) && std::isfinite(theirs[k].at(i));
                 bool kind = !std::isfinite(ours[k].at(i)) && !std::isfinite(theirs[k].at(i));
                 if ((spread || kind) && may_spread_) continue;
+                if (may_change_) {
+                    result_.calls_changed_nonfinite = true;
+                    break;
+                }
                 result_.failures.push_back(fmt::format(
                     "inputs with {}, output {}: {} at element {} where the unoptimized program "
                     "has {}",
@@ -264,37 +141,11 @@ private:
     runtime::Session optimized_;
     runtime::Session unoptimized_;
     const Options& options_;
+    VerifyLimits limits_;
     bool may_spread_;
+    bool may_change_;
     Verification result_;
 };
-
-/// Fragments stay where they are: selections point at them.
-void refuse_candidate(Solutions& solutions, const search::Candidate* candidate,
-                      const std::string& reason) {
-    for (auto& solution : solutions.distinct) {
-        bool is_its = false;
-        for (auto* list : {&solution->fragments, &solution->unoptimized})
-            for (Fragment& fragment : *list)
-                if (fragment.candidate == candidate) is_its = fragment.refused = true;
-        if (is_its) solution->lost.push_back(candidate->summary() + ": " + reason);
-    }
-}
-
-/// "skew, tighten"
-std::string rules_of(const search::Candidate& candidate) {
-    std::string rules;
-    for (const program::TrailStep& step : candidate.trail)
-        rules += (rules.empty() ? "" : ", ") + step.rule;
-    return rules.empty() ? "no rule" : rules;
-}
-
-const Solution* solution_of(const Solutions& solutions, const search::Candidate* candidate) {
-    for (const auto& solution : solutions.distinct)
-        for (const auto* list : {&solution->fragments, &solution->unoptimized})
-            for (const Fragment& fragment : *list)
-                if (fragment.candidate == candidate) return solution.get();
-    CHECK(false, "a selected candidate belongs to no solution");
-}
 
 }  // namespace
 
@@ -310,36 +161,10 @@ double Verification::max_unoptimized_error() const {
     return result;
 }
 
-std::vector<std::string> prove(const std::vector<const Fragment*>& selected, Solutions& solutions,
-                               Proofs& proofs) {
-    std::vector<const search::Candidate*> failed;
-    for (const Fragment* fragment : selected) {
-        const search::Candidate* candidate = fragment->candidate;
-        auto [found, is_new] = proofs.try_emplace(candidate);
-        if (!is_new) continue;
-        const Solution* solution = solution_of(solutions, candidate);
-        IdentityReport report = test_identity(solution->problem, candidate->expr);
-        found->second.equal = report.verdict == Verdict::Equal;
-        found->second.text =
-            found->second.equal
-                ? fmt::format("equal: {} draws, {} points", report.draws, report.points)
-                : (report.verdict == Verdict::Different ? "different: " : "undecided: ") +
-                      report.detail;
-        if (!found->second.equal) failed.push_back(candidate);
-    }
-    std::vector<std::string> refusals;
-    for (const search::Candidate* candidate : failed) {
-        refusals.push_back(fmt::format("derived by {}, refused by the identity test: {}",
-                                       rules_of(*candidate), proofs.at(candidate).text));
-        refuse_candidate(solutions, candidate, refusals.back());
-    }
-    return refusals;
-}
-
 Verification verify(const Expr& whole, const program::Program& optimized,
                     const program::Program& unoptimized, const Options& options,
-                    bool nonfinite_may_spread) {
-    return Verifier(whole, optimized, unoptimized, options, nonfinite_may_spread).run();
+                    bool nonfinite_may_spread, const VerifyLimits& limits) {
+    return Verifier(whole, optimized, unoptimized, options, nonfinite_may_spread, limits).run();
 }
 
 void check_same_boundary(const Expr& whole, const program::Program& program) {

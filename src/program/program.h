@@ -57,6 +57,8 @@ struct Step {
     expr::Expr meaning;
     expr::Origin origin;
     StepCost cost;
+    /// NaN or infinity may come out otherwise than the meaning says.
+    bool changes_nonfinite = false;
 };
 
 /// One derivation step of the trail of a subprogram.

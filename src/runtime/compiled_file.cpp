@@ -23,7 +23,7 @@ namespace {
 
 constexpr size_t magic_bytes = 8;
 constexpr size_t family_bytes = 5;
-constexpr char magic[magic_bytes + 1] = "OLLIE\x03\r\n";
+constexpr char magic[magic_bytes + 1] = "OLLIE\x04\r\n";
 constexpr uint64_t bytes_before_header = magic_bytes + 3 * sizeof(uint64_t);
 
 struct Start {

@@ -189,7 +189,8 @@ json to_json(const Step& step) {
             {"results", step.results},
             {"meaning", to_json(meaning_text(step.meaning))},
             {"origin", to_json(step.origin)},
-            {"cost", to_json(step.cost)}};
+            {"cost", to_json(step.cost)},
+            {"changes_nonfinite", step.changes_nonfinite}};
 }
 
 void check_indices(const std::vector<int>& list, size_t buffers) {
@@ -211,6 +212,7 @@ Step step_from(const json& object, size_t buffers) {
     if (!meaning.empty()) step.meaning = expr::parse(meaning);
     step.origin = get<expr::Origin>(object, "origin");
     step.cost = cost_from(object.at("cost"));
+    step.changes_nonfinite = get<bool>(object, "changes_nonfinite");
     return step;
 }
 
