@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "base/error.h"
+#include "codegen/transform.h"
 #include "expr/build.h"
 #include "expr/simplify.h"
 #include "expr/visit.h"
@@ -40,13 +42,55 @@ int64_t period_of(Scalar body, const Axis& axis) {
     return usable ? period : 1;
 }
 
+/// The definition over quotient and remainder of the axis, read at these.
+Expr with_phase(const Expr& group, const Tensor* definition, size_t position, int64_t period) {
+    Arena& arena = *group.arena;
+    const Axis& whole = definition->axes[position];
+    Axis quotient{arena.iterator(whole.iterator->name + "o"), 0, whole.extent() / period};
+    Axis phase{arena.iterator(whole.iterator->name + "i"), 0, period};
+    std::vector<Axis> axes = definition->axes;
+    axes[position] = quotient;
+    axes.insert(axes.begin() + static_cast<std::ptrdiff_t>(position) + 1, phase);
+    Index at = index_of(quotient.iterator) * period + index_of(phase.iterator) + whole.lo;
+    Scalar body = simplify(substitute(definition->body, {{whole.iterator, at}}), axes);
+    const Tensor* split = arena.define(definition->name, definition->type, axes, body);
+    return change_reads(group, definition, [&](Scalar read) {
+        std::vector<Index> indices = read->indices;
+        Index moved = indices[position] - whole.lo;
+        indices[position] = div(moved, period);
+        indices.insert(indices.begin() + static_cast<std::ptrdiff_t>(position) + 1,
+                       mod(moved, period));
+        return arena.read(split, std::move(indices), outside_of(read));
+    });
+}
+
+/// Inner transforms whose indices divide an axis have quotient and phase as axes of their own.
+Expr with_inner_phases(Expr group) {
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (const Tensor* definition : definitions_of(group)) {
+            if (definition == group.outputs[0] || !is_transform(definition->body)) continue;
+            for (size_t i = 0; i < definition->rank() && !changed; ++i) {
+                int64_t period = period_of(definition->body, definition->axes[i]);
+                if (period == 1) continue;
+                group = with_phase(group, definition, i, period);
+                changed = true;
+            }
+            if (changed) break;
+        }
+    }
+    return group;
+}
+
 /// Splits reductions that are inside a larger body off into stages.
 class Splitter {
 public:
     Splitter(Kernel& kernel) : kernel_(kernel) {}
 
     void add(const Tensor* definition, const Tensor* replaced) {
-        Scalar body = with_new_sources(definition->body);
+        bool transform = is_transform(definition->body);
+        Scalar body =
+            with_new_sources(with_transforms_written_out(definition->body, definition->axes));
         bool at_root = body->kind == ScalarKind::Reduce;
         Scalar inner = at_root ? body->operands[0] : body;
         Ranges scope = ranges_of(definition);
@@ -56,7 +100,7 @@ public:
         if (at_root) inner = kernel_.arena->reduce(body->monoid, body->axes, inner);
         const Tensor* stage =
             kernel_.arena->define(definition->name, definition->type, definition->axes, inner);
-        kernel_.stages.push_back({stage});
+        kernel_.stages.push_back({stage, transform});
         replacements_[replaced] = stage;
     }
 
@@ -105,7 +149,10 @@ private:
 class PhaseSplit {
 public:
     PhaseSplit(const Tensor* result, const Layout& layout, Kernel& kernel)
-        : result_(result), kernel_(kernel), strides_(layout.strides(result->shape())) {
+        : result_(result),
+          kernel_(kernel),
+          rows_(row_iterators(result)),
+          strides_(layout.strides(result->shape())) {
         for (int logical : layout.order) split(logical);
     }
 
@@ -121,6 +168,11 @@ public:
 private:
     void split(int logical) {
         const Axis& axis = result_->axes[logical];
+        if (rows_.contains(axis.iterator)) {
+            phases_.push_back(axis);
+            phase_loops_.push_back({axis.extent(), strides_[logical], true});
+            return;
+        }
         int64_t period = period_of(result_->body, axis);
         loops_.push_back({axis.extent() / period, strides_[logical] * period, false});
         if (period == 1) {
@@ -137,6 +189,7 @@ private:
 
     const Tensor* result_;
     Kernel& kernel_;
+    std::set<Iterator> rows_;
     std::vector<int64_t> strides_;
     std::vector<Axis> axes_, phases_;
     std::vector<Loop> loops_, phase_loops_;
@@ -180,6 +233,7 @@ Kernel prepare(const Expr& group, const std::vector<Layout>& argument_layouts,
     for (size_t i = 0; i < arguments.size(); ++i)
         kernel.arguments.push_back(
             {arguments[i], argument_layouts[i].strides(arguments[i]->shape())});
+    own = with_inner_phases(own);
     const Tensor* result = own.outputs[0];
     kernel.result_elements = element_count(result->shape());
     Splitter splitter(kernel);

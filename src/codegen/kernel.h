@@ -15,8 +15,9 @@
 /// Every definition is a *stage*: either free of reductions, or a single reduction at the root of
 /// its body. Reductions inside a larger body became stages of their own. Where the indices of the
 /// result divide an axis (sub-pixel forms, residues), the axis is split into quotient and *phase*:
-/// every phase is then a plain affine loop. Arguments are read by address: the scalar product of
-/// indices and strides.
+/// every phase is then a plain affine loop. Sums with a constant matrix are written out, one sum
+/// for each row, and the axis of the rows is a phase too. Arguments are read by address: the scalar
+/// product of indices and strides.
 namespace ollie::codegen {
 
 struct Argument {
@@ -26,6 +27,8 @@ struct Argument {
 
 struct Stage {
     const expr::Tensor* tensor;
+    /// A transform by a constant matrix, written out; its rows are phases.
+    bool is_transform = false;
 
     /// The reduction at the root, or null.
     expr::Scalar reduction() const;

@@ -1,6 +1,7 @@
 #include "codegen/schedule.h"
 
 #include <algorithm>
+#include <map>
 
 #include "base/error.h"
 #include "codegen/access.h"
@@ -103,6 +104,7 @@ public:
 
     void run() {
         tile_result();
+        find_windows();
         for (size_t i = 0; i < kernel_.stages.size(); ++i) {
             bool is_result = i + 1 == kernel_.stages.size();
             if (is_result && !kernel_.stages[i].reduction()) continue;
@@ -187,7 +189,85 @@ private:
 
     int rank() const { return static_cast<int>(kernel_.loops.size()); }
 
+    /// Elements of each inner transform that one tile of the result needs, axis by axis; from the
+    /// result to the producers.
+    void find_windows() {
+        Window whole;
+        for (int i = 0; i < rank(); ++i) whole.push_back(tile_extent(i));
+        windows_[kernel_.result().tensor] = whole;
+        if (vector_ >= 0) vector_axes_[kernel_.result().tensor] = static_cast<size_t>(vector_);
+        for (size_t i = kernel_.stages.size(); i-- > 0;) {
+            const Stage& reader = kernel_.stages[i];
+            auto known = windows_.find(reader.tensor);
+            if (known == windows_.end()) continue;
+            Ranges ranges;
+            for (size_t a = 0; a < reader.tensor->rank(); ++a)
+                ranges.add(reader.tensor->axes[a].iterator, {0, known->second[a] - 1});
+            for (Scalar read : reads_of(reader.tensor->body)) {
+                const Stage* source = kernel_.stage(read->tensor);
+                if (source == nullptr || !source->is_transform) continue;
+                widen(*source, read, ranges);
+                follow_vector(reader, read);
+            }
+        }
+    }
+
+    void widen(const Stage& source, Scalar read, const Ranges& ranges) {
+        std::vector<Interval>& hull = hulls_[source.tensor];
+        Window& window = windows_[source.tensor];
+        window.resize(source.tensor->rank(), 1);
+        for (size_t a = 0; a < read->indices.size(); ++a) {
+            Interval here = interval_of(read->indices[a], ranges);
+            if (hull.size() <= a)
+                hull.push_back(here);
+            else
+                hull[a] = {std::min(hull[a].lo, here.lo), std::max(hull[a].hi, here.hi)};
+            window[a] = std::min(hull[a].hi - hull[a].lo + 1, source.tensor->axes[a].extent());
+        }
+    }
+
+    /// The axis of what is read that moves with the vector.
+    void follow_vector(const Stage& reader, Scalar read) {
+        auto along = vector_axes_.find(reader.tensor);
+        if (along == vector_axes_.end()) return;
+        Iterator iterator = reader.tensor->axes[along->second].iterator;
+        for (size_t a = 0; a < read->indices.size(); ++a)
+            if (as_iterator(read->indices[a]) == iterator) vector_axes_[read->tensor] = a;
+    }
+
+    /// Computed for one tile of the result, all of it unrolled, so that every coefficient is a
+    /// constant of the code and the values stay in registers or next to them.
+    void transform_in_tile(const Stage& stage, StageFunction& f) {
+        constexpr int64_t most = 16;
+        const Window& window = windows_[stage.tensor];
+        auto vector = vector_axes_.find(stage.tensor);
+        place(f.function, tile_);
+        f.function.store_in(Halide::MemoryType::Stack);
+        std::vector<Halide::VarOrRVar> order;
+        for (size_t a = 0; a < f.variables.size(); ++a) {
+            const Var& v = f.variables[a];
+            if (vector != vector_axes_.end() && a == vector->second && lanes_ > 1) {
+                Var step("part"), lane("part_lane");
+                f.function.split(v, step, lane, lanes_, TailStrategy::RoundUp);
+                f.function.vectorize(lane).unroll(step);
+                order.insert(order.begin(), Halide::VarOrRVar(lane));
+                order.push_back(step);
+            } else if (window[a] <= most) {
+                f.function.bound_extent(v, static_cast<int>(window[a]));
+                f.function.unroll(v);
+                order.push_back(v);
+            } else {
+                order.push_back(v);
+            }
+        }
+        if (order.size() > 1) f.function.reorder(order);
+    }
+
     void schedule_stage(const Stage& stage, StageFunction& f, bool is_result) {
+        if (stage.is_transform && !is_result) {
+            transform_in_tile(stage, f);
+            return;
+        }
         bool reduction = static_cast<bool>(stage.reduction());
         if (reduction && (is_result || is_pointwise_in_result(kernel_, stage))) {
             in_tile(stage, f);
@@ -306,6 +386,10 @@ private:
     int row_count_ = 1;
     std::vector<Outer> outer_;  ///< Innermost first.
     std::optional<Var> tile_, block_;
+    using Window = std::vector<int64_t>;
+    std::map<const Tensor*, Window> windows_;
+    std::map<const Tensor*, size_t> vector_axes_;
+    std::map<const Tensor*, std::vector<Interval>> hulls_;
 };
 
 /// Outermost loops to fuse so that every thread has several pieces.

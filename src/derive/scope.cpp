@@ -19,7 +19,7 @@ Ranges scope_of(const Tensor* definition) {
 std::vector<Scalar> reductions_of(Scalar body, Monoid monoid) {
     std::vector<Scalar> found;
     for_each_scalar(body, [&](Scalar s) {
-        if (s->kind == ScalarKind::Reduce && s->monoid == monoid &&
+        if (s->kind == ScalarKind::Reduce && s->monoid == monoid && !is_transform(s) &&
             std::find(found.begin(), found.end(), s) == found.end())
             found.push_back(s);
     });

@@ -12,7 +12,8 @@ namespace ollie::derive {
 
 /// Ranges of all iterators of the definition: of its traversal and of every reduction inside.
 expr::Ranges scope_of(const expr::Tensor* definition);
-/// Every reduction of the body with this monoid, innermost first, each node once.
+/// Every reduction of the body with this monoid that is no transform (expr/visit.h), innermost
+/// first, each node once: transforms are what a rule made, and none takes them apart again.
 std::vector<expr::Scalar> reductions_of(expr::Scalar body, expr::Monoid);
 /// Reductions that occur more than once in the body: what is done to one occurrence would have it
 /// computed once more.

@@ -103,6 +103,16 @@ std::set<Iterator> iterators_of(Predicate predicate) {
     return found;
 }
 
+bool is_transform(Scalar s) {
+    if (s->kind != ScalarKind::Reduce || s->monoid != Monoid::Sum) return false;
+    Scalar body = s->operands[0];
+    return body->kind == ScalarKind::Mul &&
+           std::any_of(body->operands.begin(), body->operands.end(), [](Scalar factor) {
+               return factor->kind == ScalarKind::Number && factor->indices[0]->terms.size() == 1 &&
+                      factor->indices[0]->terms[0].atom->kind == AtomKind::Table;
+           });
+}
+
 std::set<Iterator> free_iterators(Scalar scalar) {
     std::set<Iterator> found;
     for (Index index : scalar->indices) collect(index, found);

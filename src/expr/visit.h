@@ -21,6 +21,9 @@ std::vector<const Tensor*> tensors_of(const std::vector<const Tensor*>& outputs)
 std::vector<const Tensor*> definitions_of(const Expr&);
 /// How many definitions read each tensor, plus one for being an output.
 std::map<const Tensor*, int> use_counts(const Expr&);
+/// A sum of products by the entries of a constant matrix, number({...}[...]): a linear transform
+/// whose coefficients are part of the expression.
+bool is_transform(Scalar);
 /// Iterators that occur free in the scalar, in order of creation.
 std::set<Iterator> free_iterators(Scalar);
 std::set<Iterator> iterators_of(Index);
