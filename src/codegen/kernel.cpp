@@ -82,6 +82,45 @@ Expr with_inner_phases(Expr group) {
     return group;
 }
 
+/// The iterator at which all reads of the tensor have the axis, each one of its reader's axes.
+std::optional<Iterator> common_iterator(const Expr& group, const Tensor* tensor, size_t axis) {
+    std::optional<Iterator> common;
+    for (const Tensor* reader : definitions_of(group))
+        for (Scalar read : reads_of(reader->body)) {
+            if (read->tensor != tensor) continue;
+            auto iterator = as_iterator(read->indices[axis]);
+            bool is_axis =
+                iterator && std::any_of(reader->axes.begin(), reader->axes.end(),
+                                        [&](const Axis& own) { return own.iterator == *iterator; });
+            if (!is_axis || (common && *common != *iterator)) return std::nullopt;
+            common = iterator;
+        }
+    return common;
+}
+
+/// Axes of inner definitions that are an axis of the result have its iterator.
+Expr with_shared_iterators(Expr group) {
+    std::vector<const Tensor*> definitions = definitions_of(group);
+    for (size_t i = definitions.size() - 1; i-- > 0;) {
+        const Tensor* definition = definitions_of(group)[i];
+        std::vector<Axis> axes = definition->axes;
+        Substitution renaming;
+        std::set<Iterator> taken;
+        Ranges own = ranges_of(definition);
+        for (const auto& [iterator, range] : own.map()) taken.insert(iterator);
+        for (size_t a = 0; a < axes.size(); ++a) {
+            auto iterator = common_iterator(group, definition, a);
+            if (!iterator || !taken.insert(*iterator).second) continue;
+            renaming[axes[a].iterator] = index_of(*iterator);
+            axes[a].iterator = *iterator;
+        }
+        if (renaming.empty()) continue;
+        Scalar body = substitute(definition->body, renaming);
+        group = replace(group, {{definition, with_body(definition, axes, body)}});
+    }
+    return group;
+}
+
 /// Splits reductions that are inside a larger body off into stages.
 class Splitter {
 public:
@@ -233,7 +272,7 @@ Kernel prepare(const Expr& group, const std::vector<Layout>& argument_layouts,
     for (size_t i = 0; i < arguments.size(); ++i)
         kernel.arguments.push_back(
             {arguments[i], argument_layouts[i].strides(arguments[i]->shape())});
-    own = with_inner_phases(own);
+    own = with_shared_iterators(with_inner_phases(own));
     const Tensor* result = own.outputs[0];
     kernel.result_elements = element_count(result->shape());
     Splitter splitter(kernel);

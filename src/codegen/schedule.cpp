@@ -195,7 +195,6 @@ private:
         Window whole;
         for (int i = 0; i < rank(); ++i) whole.push_back(tile_extent(i));
         windows_[kernel_.result().tensor] = whole;
-        if (vector_ >= 0) vector_axes_[kernel_.result().tensor] = static_cast<size_t>(vector_);
         for (size_t i = kernel_.stages.size(); i-- > 0;) {
             const Stage& reader = kernel_.stages[i];
             auto known = windows_.find(reader.tensor);
@@ -207,7 +206,6 @@ private:
                 const Stage* source = kernel_.stage(read->tensor);
                 if (source == nullptr || !source->is_transform) continue;
                 widen(*source, read, ranges);
-                follow_vector(reader, read);
             }
         }
     }
@@ -226,27 +224,17 @@ private:
         }
     }
 
-    /// The axis of what is read that moves with the vector.
-    void follow_vector(const Stage& reader, Scalar read) {
-        auto along = vector_axes_.find(reader.tensor);
-        if (along == vector_axes_.end()) return;
-        Iterator iterator = reader.tensor->axes[along->second].iterator;
-        for (size_t a = 0; a < read->indices.size(); ++a)
-            if (as_iterator(read->indices[a]) == iterator) vector_axes_[read->tensor] = a;
-    }
-
     /// Computed for one tile of the result, all of it unrolled, so that every coefficient is a
     /// constant of the code and the values stay in registers or next to them.
     void transform_in_tile(const Stage& stage, StageFunction& f) {
         constexpr int64_t most = 16;
         const Window& window = windows_[stage.tensor];
-        auto vector = vector_axes_.find(stage.tensor);
         place(f.function, tile_);
         f.function.store_in(Halide::MemoryType::Stack);
         std::vector<Halide::VarOrRVar> order;
         for (size_t a = 0; a < f.variables.size(); ++a) {
             const Var& v = f.variables[a];
-            if (vector != vector_axes_.end() && a == vector->second && lanes_ > 1) {
+            if (vector_ >= 0 && result_axis(stage, a) == vector_ && lanes_ > 1) {
                 Var step("part"), lane("part_lane");
                 f.function.split(v, step, lane, lanes_, TailStrategy::RoundUp);
                 f.function.vectorize(lane).unroll(step);
@@ -265,7 +253,10 @@ private:
 
     void schedule_stage(const Stage& stage, StageFunction& f, bool is_result) {
         if (stage.is_transform && !is_result) {
-            transform_in_tile(stage, f);
+            if (windows_.contains(stage.tensor))
+                transform_in_tile(stage, f);
+            else
+                in_block(stage, f);
             return;
         }
         bool reduction = static_cast<bool>(stage.reduction());
@@ -388,7 +379,6 @@ private:
     std::optional<Var> tile_, block_;
     using Window = std::vector<int64_t>;
     std::map<const Tensor*, Window> windows_;
-    std::map<const Tensor*, size_t> vector_axes_;
     std::map<const Tensor*, std::vector<Interval>> hulls_;
 };
 
@@ -410,12 +400,24 @@ int parallel_loops(const Kernel& kernel, const Schedule& s, int threads, int lan
     return count;
 }
 
+/// Whether vectors along the axis take a load for each lane in a transform: unrolled as these are,
+/// too much code.
+bool scatters_transform(const Kernel& kernel, int axis, int lanes) {
+    Iterator iterator = kernel.result().tensor->axes[static_cast<size_t>(axis)].iterator;
+    for (const Stage& stage : kernel.stages) {
+        if (!stage.is_transform) continue;
+        for (Scalar read : reads_of(stage.tensor->body))
+            if (vector_weight(kernel, read, iterator, lanes) >= lanes) return true;
+    }
+    return false;
+}
+
 /// Axes to vectorize along, the cheapest first.
 std::vector<int> vector_axes(const Kernel& kernel, int lanes) {
     constexpr size_t most = 2;
     std::vector<std::pair<double, int>> costs;
     for (int i = static_cast<int>(kernel.loops.size()) - 1; i >= 0; --i)
-        if (!kernel.loops[i].is_phase)
+        if (!kernel.loops[i].is_phase && !scatters_transform(kernel, i, lanes))
             costs.emplace_back(vector_cost(kernel, i, power_below(kernel.loops[i].extent, lanes)),
                                i);
     std::stable_sort(costs.begin(), costs.end(),
