@@ -37,16 +37,15 @@ int64_t period_of(Scalar body, const Axis& axis) {
         if (period <= largest_period) collect_periods(index, axis.iterator, period);
         return index;
     });
-    bool usable = period > 1 && period <= largest_period && axis.extent() % period == 0 &&
-                  axis.extent() > period;
-    return usable ? period : 1;
+    return period <= largest_period && axis.extent() > period ? period : 1;
 }
 
 /// The definition over quotient and remainder of the axis, read at these.
 Expr with_phase(const Expr& group, const Tensor* definition, size_t position, int64_t period) {
     Arena& arena = *group.arena;
     const Axis& whole = definition->axes[position];
-    Axis quotient{arena.iterator(whole.iterator->name + "o"), 0, whole.extent() / period};
+    Axis quotient{arena.iterator(whole.iterator->name + "o"), 0,
+                  (whole.extent() + period - 1) / period};
     Axis phase{arena.iterator(whole.iterator->name + "i"), 0, period};
     std::vector<Axis> axes = definition->axes;
     axes[position] = quotient;
@@ -187,9 +186,10 @@ private:
 /// The result with its axes in order of storage, split where the body has a period.
 class PhaseSplit {
 public:
-    PhaseSplit(const Tensor* result, const Layout& layout, Kernel& kernel)
+    PhaseSplit(const Tensor* result, const Layout& layout, bool has_transforms, Kernel& kernel)
         : result_(result),
           kernel_(kernel),
+          has_transforms_(has_transforms),
           rows_(row_iterators(result)),
           strides_(layout.strides(result->shape())) {
         for (int logical : layout.order) split(logical);
@@ -213,6 +213,12 @@ private:
             return;
         }
         int64_t period = period_of(result_->body, axis);
+        if (axis.extent() % period != 0) {
+            loops_.push_back(
+                {axis.extent(), strides_[logical], false, has_transforms_ ? period : 1});
+            axes_.push_back(axis);
+            return;
+        }
         loops_.push_back({axis.extent() / period, strides_[logical] * period, false});
         if (period == 1) {
             axes_.push_back(axis);
@@ -228,6 +234,7 @@ private:
 
     const Tensor* result_;
     Kernel& kernel_;
+    bool has_transforms_;
     std::set<Iterator> rows_;
     std::vector<int64_t> strides_;
     std::vector<Axis> axes_, phases_;
@@ -275,13 +282,15 @@ Kernel prepare(const Expr& group, const std::vector<Layout>& argument_layouts,
     own = with_shared_iterators(with_inner_phases(own));
     const Tensor* result = own.outputs[0];
     kernel.result_elements = element_count(result->shape());
+    std::vector<const Tensor*> definitions = definitions_of(own);
+    bool transforms = std::any_of(definitions.begin(), definitions.end(),
+                                  [](const Tensor* each) { return is_transform(each->body); });
     Splitter splitter(kernel);
-    for (const Tensor* definition : definitions_of(own)) {
-        bool is_result = definition == result;
-        splitter.add(
-            is_result ? PhaseSplit(definition, result_layout, kernel).tensor() : definition,
-            definition);
-    }
+    for (const Tensor* definition : definitions)
+        splitter.add(definition == result
+                         ? PhaseSplit(result, result_layout, transforms, kernel).tensor()
+                         : definition,
+                     definition);
     return kernel;
 }
 

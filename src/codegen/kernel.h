@@ -39,6 +39,9 @@ struct Loop {
     int64_t extent;
     int64_t stride;  ///< Of the stored result, in elements.
     bool is_phase;   ///< Short and unrolled.
+    /// More than 1: so many at a time are unrolled because indices divide the axis by that, which
+    /// is no multiple of it.
+    int64_t period = 1;
 };
 
 struct Kernel {

@@ -153,6 +153,16 @@ private:
             result().unroll(step);
             order.push_back(step);
         }
+        std::map<int, Var> parts;
+        for (int i = 0; i < rank(); ++i) {
+            if (!is_unrolled(i)) continue;
+            Var part("period" + std::to_string(i)), within("in_period" + std::to_string(i));
+            result().split(variable(i), part, within, static_cast<int>(kernel_.loops[i].period),
+                           TailStrategy::GuardWithIf);
+            result().unroll(within);
+            order.push_back(within);
+            parts.emplace(i, part);
+        }
         if (rows_ >= 0) {
             result().split(variable(rows_), row_outer, row, row_count_, TailStrategy::ShiftInwards);
             result().unroll(row);
@@ -163,6 +173,8 @@ private:
             if (i == vector_ || kernel_.loops[i].is_phase) continue;
             if (i == rows_)
                 outer_.push_back({row_outer, extent(i) / row_count_});
+            else if (parts.contains(i))
+                outer_.push_back({parts.at(i), extent(i) / kernel_.loops[i].period});
             else
                 outer_.push_back({variable(i), extent(i)});
         }
@@ -285,10 +297,17 @@ private:
         return -1;
     }
 
+    /// By its period, not as vector or rows.
+    bool is_unrolled(int axis) const {
+        return axis != vector_ && axis != rows_ && kernel_.loops[axis].period > 1;
+    }
+
     int64_t tile_extent(int axis) const {
         if (axis == vector_) return static_cast<int64_t>(lanes_) * unroll_;
         if (axis == rows_) return row_count_;
-        return axis >= 0 && kernel_.loops[axis].is_phase ? extent(axis) : 1;
+        if (axis < 0) return 1;
+        if (is_unrolled(axis)) return kernel_.loops[axis].period;
+        return kernel_.loops[axis].is_phase ? extent(axis) : 1;
     }
 
     /// Accumulators of one tile in registers.
@@ -417,7 +436,8 @@ std::vector<int> vector_axes(const Kernel& kernel, int lanes) {
     constexpr size_t most = 2;
     std::vector<std::pair<double, int>> costs;
     for (int i = static_cast<int>(kernel.loops.size()) - 1; i >= 0; --i)
-        if (!kernel.loops[i].is_phase && !scatters_transform(kernel, i, lanes))
+        if (!kernel.loops[i].is_phase && kernel.loops[i].period == 1 &&
+            !scatters_transform(kernel, i, lanes))
             costs.emplace_back(vector_cost(kernel, i, power_below(kernel.loops[i].extent, lanes)),
                                i);
     std::stable_sort(costs.begin(), costs.end(),
@@ -464,8 +484,7 @@ VectorUnit vector_unit(const Halide::Target& target) {
 std::vector<Schedule> schedules_of(const Kernel& kernel, int threads, const VectorUnit& unit) {
     std::vector<Schedule> result;
     int64_t phases = 1;
-    for (const Loop& loop : kernel.loops)
-        if (loop.is_phase) phases *= loop.extent;
+    for (const Loop& loop : kernel.loops) phases *= loop.is_phase ? loop.extent : loop.period;
     auto add = [&](int axis, int unroll, int rows_at, int rows) {
         int64_t tile = unroll * rows * phases;
         if (tile > std::max<int64_t>(phases, unit.registers * 3 / 4)) return;

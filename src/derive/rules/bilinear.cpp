@@ -150,6 +150,7 @@ private:
                 axes.push_back(t);
                 inside.push_back(window(index, t, j));
                 at.push_back(index_of(tile_.iterator));
+                tensor = relaxed(tensor, i, interval_of(inside.back(), Ranges({t, j})));
             } else if (is_constant(index)) {
                 inside.push_back(index);
             } else {
@@ -169,6 +170,19 @@ private:
             unused_name(expr_, tensor->name + "_points"), definition_->type, axes,
             sum({j}, coefficient * with_guarded_reads(read, ranges)), definition_->origin, true);
         return with_guarded_reads(arena_.read(points, at), ranges_);
+    }
+
+    /// A transform over all that the last tile reaches too, so that it is read inside; what that
+    /// adds is for results that nobody reads.
+    const Tensor* relaxed(const Tensor* tensor, size_t position, Interval reached) const {
+        if (!tensor->is_definition() || !is_transform(tensor->body) || chosen_.data->has_outside)
+            return tensor;
+        std::vector<Axis> axes = tensor->axes;
+        axes[position].lo = std::min(axes[position].lo, reached.lo);
+        axes[position].hi = std::max(axes[position].hi, reached.hi + 1);
+        Ranges ranges = scope_of(tensor);
+        ranges.add({axes[position]});
+        return with_body(tensor, axes, with_guarded_reads(tensor->body, ranges));
     }
 
     /// The index at h = m * t + j, r = 0, counted from where the window begins.
