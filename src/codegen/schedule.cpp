@@ -211,7 +211,7 @@ private:
             const Stage& reader = kernel_.stages[i];
             auto known = windows_.find(reader.tensor);
             if (known == windows_.end()) continue;
-            Ranges ranges;
+            Ranges ranges = ranges_of(reader.tensor);
             for (size_t a = 0; a < reader.tensor->rank(); ++a)
                 ranges.add(reader.tensor->axes[a].iterator, {0, known->second[a] - 1});
             for (Scalar read : reads_of(reader.tensor->body)) {

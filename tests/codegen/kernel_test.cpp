@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "codegen/codegen.h"
@@ -142,6 +143,52 @@ TEST(Kernel, OffsetAddsOverTwoAxes) {
         "T[(h - r + 3) div 4, w, r | 0], 0) + b[]\n");
     check(group);
     check(group, {Layout::channels_last(4)});
+}
+
+/// F(2, 3) along two axes: what is before the products, and what is after them, of any height and
+/// width, so that the last tile is whole or not.
+const char* data_transform =
+    "input A: f32[20, {0}, {1}]\n"
+    "pinned V: f32[c:20, h:{2}, u:-1..{4}, p:4] = sum[j:4] "
+    "number({{1, 0, -1, 0, 0, -1, -1, 0, 0, 1, -1, 0, 0, -1, 0, 1}}[4 * p + j]) * "
+    "A[c, 2 * h + j - 1, u | 0]\n"
+    "output W: f32[c:20, h:{2}, w:{3}, p:4, o:4] = sum[j:4] "
+    "number({{1, 0, -1, 0, 0, -1, -1, 0, 0, 1, -1, 0, 0, -1, 0, 1}}[4 * o + j]) * "
+    "V[c, h, 2 * w + j - 1, p]\n";
+
+const char* output_transform =
+    "input M: f32[20, {2}, {3}, 4, 4]\n"
+    "pinned T: f32[c:20, h:{2}, p:4, w:{3}, q:2] = sum[o:4] "
+    "number({{1, 1, 1, 0, 0, 1, -1, 1}}[4 * q + o]) * M[c, h, w, p, o]\n"
+    "pinned U: f32[c:20, w:{1}, h:{2}, q:2] = sum[p:4] "
+    "number({{1, 1, 1, 0, 0, 1, -1, 1}}[4 * q + p]) * T[c, h, p, w div 2, w mod 2]\n"
+    "output Y: f32[c:20, h:{0}, w:{1}] = relu(U[c, w, h div 2, h mod 2] + 0.5)\n";
+
+Expr transform(const char* text, int height, int width) {
+    int rows = (height + 1) / 2, columns = (width + 1) / 2;
+    return expr::parse(
+        fmt::format(fmt::runtime(text), height, width, rows, columns, 2 * columns + 1));
+}
+
+TEST(Kernel, TransformsByConstantMatrices) {
+    for (auto [height, width] : {std::pair{6, 8}, {7, 8}, {6, 5}, {9, 3}}) {
+        SCOPED_TRACE(fmt::format("{} x {}", height, width));
+        Expr data = transform(data_transform, height, width);
+        check(data);
+        check(data, {{{3, 4, 1, 2, 0}}}, true);
+        Expr output = transform(output_transform, height, width);
+        check(output);
+        check(output, {{{1, 2, 0}}}, true);
+    }
+}
+
+TEST(Kernel, TransformReadByAnotherSum) {
+    check(
+        expr::parse("input A: f32[18, 12]\nweight K: f32[12, 5]\n"
+                    "pinned V: f32[c:12, h:8, p:4] = sum[j:4] "
+                    "number({1, 0, -1, 0, 0, -1, -1, 0, 0, 1, -1, 0, 0, -1, 0, 1}[4 * p + j]) * "
+                    "A[2 * h + j, c]\n"
+                    "output Y: f32[h:8, p:4, f:5] = sum[c:12] V[c, h, p] * K[c, f]\n"));
 }
 
 TEST(Kernel, SoftmaxAsOneGroup) {

@@ -93,8 +93,33 @@ TEST(Chains, ConvolutionBecomesProductAndOffsetAdd) {
 
 TEST(Chains, ConvolutionIsLostWithoutTheRulesItNeeds) {
     // Either by windows laid out, or by skews after a split sum: all three off leave no product.
-    EXPECT_EQ(find_product(convolution, {"split_sum", "extract"}).best, nullptr);
-    EXPECT_EQ(find_product(convolution, {"skew", "extract"}).best, nullptr);
+    // (Bilinear forms are another way.)
+    EXPECT_EQ(find_product(convolution, {"split_sum", "extract", "bilinear"}).best, nullptr);
+    EXPECT_EQ(find_product(convolution, {"skew", "extract", "bilinear"}).best, nullptr);
+}
+
+TEST(Chains, ConvolutionBecomesOneBatchedProductOverPoints) {
+    Found found = find_product(convolution, {"split_sum", "extract"}, 2);
+    ASSERT_NE(found.best, nullptr);
+    size_t factorized = 0;
+    for (const auto& step : found.best->trail) factorized += step.rule == "bilinear" ? 1 : 0;
+    EXPECT_EQ(factorized, 2u);
+    expect_equal(convolution, *found.best);
+    EXPECT_EQ(find_product(convolution, {"split_sum", "extract", "bilinear"}, 2).best, nullptr);
+}
+
+TEST(Chains, SubPixelConvolutionIsFactorized) {
+    // One input transform for all phases, which are columns of the product.
+    Found found = find_product(transposed, {"split_sum", "extract", "skew"}, 6);
+    bool both = false;
+    for (const Candidate& candidate : found.result.candidates) {
+        std::multiset<std::string> rules;
+        for (const auto& step : candidate.trail) rules.insert(step.rule);
+        if (rules.count("congruence") != 2 || rules.count("bilinear") != 2) continue;
+        if (!both) expect_equal(transposed, candidate);
+        both = true;
+    }
+    EXPECT_TRUE(both);
 }
 
 TEST(Chains, ConvolutionBecomesIm2col) {
