@@ -1,5 +1,7 @@
 #include "backends/cpu/onednn/instance.h"
 
+#include <cstring>
+
 #include "tensor/strided_copy.h"
 
 namespace ollie::backends::cpu {
@@ -55,10 +57,10 @@ void OneDnnInstance::add_reorder(const memory& plain, const memory& liked) {
                                              attribute);
     memory scratchpad = add_scratch(descriptor.scratchpad_desc());
     kept_.insert(kept_.end(), {plain, liked, scratchpad});
-    reorders_.push_back({dnnl::reorder(descriptor),
-                         {{DNNL_ARG_FROM, plain.get()},
-                          {DNNL_ARG_TO, liked.get()},
-                          {DNNL_ARG_SCRATCHPAD, scratchpad.get()}}});
+    works_.push_back({dnnl::reorder(descriptor),
+                      {{DNNL_ARG_FROM, plain.get()},
+                       {DNNL_ARG_TO, liked.get()},
+                       {DNNL_ARG_SCRATCHPAD, scratchpad.get()}}});
 }
 
 /// Values are row-major whatever the layout of the buffer; the view's strides are of the layout
@@ -89,6 +91,12 @@ void OneDnnInstance::bind_result(int role, int result, const View& view) {
     add_argument(role, memory);
 }
 
+void OneDnnInstance::bind_zeros(int role, const View& view) {
+    memory zeros(view.desc(), engine_);
+    std::memset(zeros.get_data_handle(), 0, view.desc().get_size());
+    add_argument(role, zeros);
+}
+
 void OneDnnInstance::bind(const Epilogue& epilogue) {
     for (size_t i = 0; i < epilogue.operations.size(); ++i) {
         const PostOperation& operation = epilogue.operations[i];
@@ -100,14 +108,16 @@ void OneDnnInstance::bind(const Epilogue& epilogue) {
 
 void OneDnnInstance::finish(dnnl::primitive primitive, const memory::desc& scratch,
                             std::string implementation) {
-    primitive_ = std::move(primitive);
-    implementation_ = std::move(implementation);
     if (scratch.get_size() > 0) add_argument(DNNL_ARG_SCRATCHPAD, add_scratch(scratch));
+    works_.push_back({std::move(primitive), std::move(arguments_)});
+    arguments_.clear();
+    implementation_ += (implementation_.empty() ? "" : ", then ") + implementation;
 }
 
-void OneDnnInstance::execute(const dnnl::primitive& primitive, const Arguments& arguments) {
-    dnnl_status_t status = dnnl_primitive_execute(
-        primitive.get(), stream_.get(), static_cast<int>(arguments.size()), arguments.data());
+void OneDnnInstance::execute(const Work& work) {
+    dnnl_status_t status =
+        dnnl_primitive_execute(work.primitive.get(), stream_.get(),
+                               static_cast<int>(work.arguments.size()), work.arguments.data());
     CHECK(status == dnnl_success, "oneDNN {}: status {}", implementation_,
           static_cast<int>(status));
 }
@@ -120,8 +130,7 @@ void OneDnnInstance::run(std::span<void* const> arguments, std::span<void* const
         bound.memory.set_data_handle(at(base, bound.offset));
     }
     for (Scratch& part : scratch_) part.memory.set_data_handle(at(scratch, part.offset));
-    for (const Reorder& reorder : reorders_) execute(reorder.primitive, reorder.arguments);
-    execute(primitive_, arguments_);
+    for (const Work& work : works_) execute(work);
     stream_.wait();
 }
 

@@ -7,8 +7,8 @@
 #include "backends/cpu/onednn/post_operations.h"
 #include "backends/cpu/onednn/view.h"
 
-/// The executable form of any oneDNN call: one primitive, its memory objects, and constants packed
-/// in the formats that the primitive likes.
+/// The executable form of any oneDNN call: one primitive or some in turn, their memory objects, and
+/// constants packed in the formats that the primitives like.
 namespace ollie::backends::cpu {
 
 class OneDnnInstance : public CallInstance {
@@ -22,8 +22,9 @@ public:
     /// reordered by `run` where its format differs.
     void bind(int role, int argument, const View&, const dnnl::memory::desc& wanted);
     void bind_result(int role, int result, const View&);
+    void bind_zeros(int role, const View&);
     void bind(const Epilogue&);
-    /// After everything is bound.
+    /// Makes the primitive with what has been bound since the last one the next to run.
     void finish(dnnl::primitive, const dnnl::memory::desc& scratch, std::string implementation);
 
     int64_t scratch_bytes() const override { return scratch_bytes_; }
@@ -46,9 +47,8 @@ private:
         int64_t offset;  ///< Bytes.
     };
     using Arguments = std::vector<dnnl_exec_arg_t>;
-    /// A reorder into scratch memory before the primitive.
-    struct Reorder {
-        dnnl::reorder primitive;
+    struct Work {
+        dnnl::primitive primitive;
         Arguments arguments;
     };
 
@@ -57,20 +57,19 @@ private:
                         const dnnl::memory::desc& wanted);
     dnnl::memory add_scratch(const dnnl::memory::desc&);
     void add_argument(int role, const dnnl::memory&);
-    /// `liked` is `plain` in another format, before the primitive runs.
+    /// `liked` is `plain` in another format, before the next primitive runs.
     void add_reorder(const dnnl::memory& plain, const dnnl::memory& liked);
-    void execute(const dnnl::primitive&, const Arguments&);
+    void execute(const Work&);
 
     const program::Step& step_;
     const program::Program& program_;
     dnnl::engine engine_;
     dnnl::stream stream_;
-    dnnl::primitive primitive_;
-    Arguments arguments_;
+    Arguments arguments_;  ///< Of the next primitive.
     std::vector<dnnl::memory> kept_;
     std::vector<Bound> bound_;
     std::vector<Scratch> scratch_;
-    std::vector<Reorder> reorders_;
+    std::vector<Work> works_;
     int64_t scratch_bytes_ = 0;
     std::string implementation_;
 };

@@ -20,11 +20,14 @@ namespace ollie::backends::cpu {
 OrRefusal<bool> is_supported(std::string_view call, const Attributes& parameters,
                              const std::function<std::string()>& describe);
 
+std::string implementation_of(const auto& descriptor) { return descriptor.impl_info_str(); }
+inline std::string implementation_of(const std::string& name) { return name; }
+
 bool has_same_layouts(const CallChoice&, const CallChoice&);
 
 /// The choices that `plan` makes of the candidates and that the library supports, at most `most`
 /// and the first for its layouts; the first reason if there are none. `describe` builds the
-/// primitive descriptor of given parameters.
+/// primitive descriptor of given parameters or names the implementation.
 template <typename Candidate, typename Plan, typename Describe>
 OrRefusal<std::vector<CallChoice>> supported_choices(std::string_view call,
                                                      const std::vector<Candidate>& candidates,
@@ -48,7 +51,7 @@ OrRefusal<std::vector<CallChoice>> supported_choices(std::string_view call,
         if (is_known) continue;
         OrRefusal<bool> supported = is_supported(call, choice->parameters, [&] {
             dnnl::engine engine(dnnl::engine::kind::cpu, 0);
-            return std::string(describe(choice->parameters, engine).impl_info_str());
+            return implementation_of(describe(choice->parameters, engine));
         });
         if (supported)
             choices.push_back(std::move(*choice));
