@@ -49,8 +49,8 @@ TEST(Convolution, Epilogues) {
         [](WindowMaker& m, Scalar v) { return relu(v + m.by_channel("b")); },
         [](WindowMaker& m, Scalar v) { return relu(v + m.by_channel("b") + m.residual()); },
         [](WindowMaker& m, Scalar v) { return m.residual() + relu(v * m.by_channel("s")); },
-        [](WindowMaker& m, Scalar v) { return m.leaky(v + m.by_channel("b"), m.by_channel("p")); },
-        [](WindowMaker& m, Scalar v) { return m.leaky(v, m.arena.constant_scalar(0.125)); },
+        [](WindowMaker& m, Scalar v) { return leaky(v + m.by_channel("b"), m.by_channel("p")); },
+        [](WindowMaker& m, Scalar v) { return leaky(v, m.arena.constant_scalar(0.125)); },
         [](WindowMaker& m, Scalar v) {
             return min(max(v * 0.5 + 0.25, m.arena.constant_scalar(0)), m.arena.constant_scalar(6));
         },
@@ -108,17 +108,16 @@ TEST(Deconvolution, Epilogues) {
 }
 
 /// As a generator of images has them: sums of 8192 terms, more channels than the library sums at
-/// once. Binary post-operations of strided ones came out wrong here, and only at such sizes.
+/// once. What a strided one fuses came out wrong, and only at such sizes.
 TEST(Deconvolution, ManyChannels) {
     const Case many{1, 512, 256, 1, {{4, 4, 2, 1, 1, 1}, {4, 4, 2, 1, 1, 1}}};
-    WindowMaker plain;
-    Scalar value = plain.deconvolution(many);
-    EXPECT_GT(
-        check_call("onednn_deconvolution", plain.define(relu(value + plain.by_channel("shift")))),
-        0u);
-    WindowMaker scaled;
-    value = scaled.deconvolution(many) * scaled.by_channel("scale") + scaled.by_channel("shift");
-    check_choices(*find("onednn_deconvolution"), scaled.define(relu(value)));
+    for (bool is_scaled : {false, true}) {
+        WindowMaker m;
+        Scalar value = m.deconvolution(many);
+        if (is_scaled) value = value * m.by_channel("scale");
+        value = relu(value + m.by_channel("shift"));
+        EXPECT_EQ(check_call("onednn_deconvolution", m.define(value)), 3u);
+    }
 }
 
 TEST(Pooling, EveryChoiceIsTheMeaning) {

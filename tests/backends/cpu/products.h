@@ -27,6 +27,7 @@ struct ProductMaker {
     expr::Arena arena;
     std::map<char, Axis> axes;
     std::vector<Axis> result;
+    std::string result_letters;
 
     const Tensor* tensor(const std::string& name, const std::string& letters, bool is_constant) {
         Shape shape;
@@ -48,6 +49,7 @@ struct ProductMaker {
         for (auto& [letter, axis] : axes)
             if (c.result.find(letter) == std::string::npos) reduced.push_back(axis);
         for (char letter : c.result) result.push_back(axes.at(letter));
+        result_letters = c.result;
         return sum(reduced, read("a", c.first, c.first_is_constant) *
                                 read("b", c.second, c.second_is_constant));
     }

@@ -34,7 +34,7 @@ struct Case {
     int64_t channels = 1;  ///< Per group.
     int64_t filters = 1;   ///< Per group.
     int64_t groups = 1;
-    std::vector<Spatial> spatial;
+    std::vector<Spatial> spatial = {};
     bool has_group_axis = false;  ///< The group is an axis of all tensors, not a quotient.
 };
 
@@ -109,27 +109,18 @@ public:
         return kind == PoolKind::Mean || kind == PoolKind::MeanInside ? value / count : value;
     }
 
-    Scalar by_channel(const std::string& name) {
+    /// A tensor read at these axes of the result.
+    Scalar varying(const std::string& name, const std::vector<Axis>& axes, bool is_constant) {
         Shape shape;
-        for (const Axis& axis : channels) shape.push_back(axis.extent());
-        return arena.read(arena.weight(name, ElementType::F32, shape), indices_of(channels));
+        for (const Axis& axis : axes) shape.push_back(axis.extent());
+        return arena.read(is_constant ? arena.weight(name, ElementType::F32, shape)
+                                      : arena.input(name, ElementType::F32, shape),
+                          indices_of(axes));
     }
-    Scalar residual(const std::string& name = "residual") {
-        Shape shape;
-        for (const Axis& axis : result) shape.push_back(axis.extent());
-        return arena.read(arena.input(name, ElementType::F32, shape), indices_of(result));
-    }
+    Scalar by_channel(const std::string& name) { return varying(name, channels, true); }
+    Scalar residual(const std::string& name = "residual") { return varying(name, result, false); }
     Scalar function(Function f, std::vector<Scalar> operands) {
         return arena.function(f, std::move(operands));
-    }
-    Scalar leaky(Scalar x, Scalar slope) {
-        Scalar below = function(Function::Less, {x, arena.constant_scalar(0)});
-        return function(Function::Where, {below, x * slope, x});
-    }
-
-    Scalar elu(Scalar x, double alpha) {
-        Scalar below = function(Function::Less, {x, arena.constant_scalar(0)});
-        return function(Function::Where, {below, (function(Function::Exp, {x}) + -1.0) * alpha, x});
     }
 
 private:
