@@ -11,9 +11,6 @@ namespace {
 
 using namespace expr;
 
-/// Neighbours up to that many apart are loaded densely and shuffled.
-constexpr int64_t widest_shuffle = 4;
-
 bool is_linear(Index index, Iterator iterator) {
     return std::none_of(index->terms.begin(), index->terms.end(), [&](const Term& term) {
         const AtomNode& atom = *term.atom;

@@ -8,6 +8,9 @@
 /// How reads move through memory: what makes an axis a good or a bad one for vectors.
 namespace ollie::codegen {
 
+/// Neighbours up to that many apart are loaded densely and shuffled.
+inline constexpr int64_t widest_shuffle = 4;
+
 /// Elements by which the address of the read moves when the iterator grows by one. Null where that
 /// is not one number: the iterator is divided, bounded or looked up.
 std::optional<int64_t> address_step(const Kernel&, expr::Scalar read, expr::Iterator);

@@ -125,7 +125,7 @@ class Splitter {
 public:
     Splitter(Kernel& kernel) : kernel_(kernel) {}
 
-    void add(const Tensor* definition, const Tensor* replaced) {
+    void add(const Tensor* definition) {
         bool transform = is_transform(definition->body);
         Scalar body =
             with_new_sources(with_transforms_written_out(definition->body, definition->axes));
@@ -139,7 +139,7 @@ public:
         const Tensor* stage =
             kernel_.arena->define(definition->name, definition->type, definition->axes, inner);
         kernel_.stages.push_back({stage, transform});
-        replacements_[replaced] = stage;
+        replacements_[definition] = stage;
     }
 
 private:
@@ -279,18 +279,17 @@ Kernel prepare(const Expr& group, const std::vector<Layout>& argument_layouts,
     for (size_t i = 0; i < arguments.size(); ++i)
         kernel.arguments.push_back(
             {arguments[i], argument_layouts[i].strides(arguments[i]->shape())});
-    own = with_shared_iterators(with_inner_phases(own));
-    const Tensor* result = own.outputs[0];
-    kernel.result_elements = element_count(result->shape());
+    for (const Axis& axis : own.outputs[0]->axes)
+        CHECK(axis.lo == 0, "a kernel's result is stored from 0 on");
+    own = with_inner_phases(own);
+    kernel.result_elements = element_count(own.outputs[0]->shape());
     std::vector<const Tensor*> definitions = definitions_of(own);
     bool transforms = std::any_of(definitions.begin(), definitions.end(),
                                   [](const Tensor* each) { return is_transform(each->body); });
+    own.outputs = {PhaseSplit(own.outputs[0], result_layout, transforms, kernel).tensor()};
     Splitter splitter(kernel);
-    for (const Tensor* definition : definitions)
-        splitter.add(definition == result
-                         ? PhaseSplit(result, result_layout, transforms, kernel).tensor()
-                         : definition,
-                     definition);
+    for (const Tensor* definition : definitions_of(with_shared_iterators(own)))
+        splitter.add(definition);
     return kernel;
 }
 

@@ -419,16 +419,18 @@ int parallel_loops(const Kernel& kernel, const Schedule& s, int threads, int lan
     return count;
 }
 
-/// Whether vectors along the axis take a load for each lane in a transform: unrolled as these are,
-/// too much code.
+/// Whether vectors along the axis take a load or store for each lane next to a transform: unrolled
+/// as these are, that would be too much code.
 bool scatters_transform(const Kernel& kernel, int axis, int lanes) {
     Iterator iterator = kernel.result().tensor->axes[static_cast<size_t>(axis)].iterator;
+    bool has_transform = false, scatters = false;
     for (const Stage& stage : kernel.stages) {
         if (!stage.is_transform) continue;
+        has_transform = true;
         for (Scalar read : reads_of(stage.tensor->body))
-            if (vector_weight(kernel, read, iterator, lanes) >= lanes) return true;
+            scatters = scatters || vector_weight(kernel, read, iterator, lanes) >= lanes;
     }
-    return false;
+    return has_transform && (scatters || std::abs(kernel.loops[axis].stride) > widest_shuffle);
 }
 
 /// Axes to vectorize along, the cheapest first.

@@ -240,7 +240,8 @@ bool is_empty(const Tensor* tensor) {
     return false;
 }
 
-/// How each axis of an intermediate changes: dropped, or moved and cut to [0, extent).
+/// How each axis of an intermediate changes: dropped, or moved and cut to [0, extent). Those of
+/// pinned ones are only moved.
 struct Reshaping {
     std::vector<bool> keep;
     std::vector<int64_t> offset;
@@ -256,8 +257,9 @@ Reshaping reshaping_of(const Expr& expr, const Tensor* tensor) {
     for (size_t i = 0; i < tensor->rank(); ++i) {
         const Axis& axis = tensor->axes[i];
         bool outside = may_be_outside(expr, tensor, i);
-        Interval range = outside ? Interval{axis.lo, axis.hi - 1} : hull[i];
-        bool drop = !outside && (range.lo == range.hi || !uses(tensor->body, axis.iterator));
+        bool whole = outside || tensor->pinned;
+        Interval range = whole ? Interval{axis.lo, axis.hi - 1} : hull[i];
+        bool drop = !whole && (range.lo == range.hi || !uses(tensor->body, axis.iterator));
         result.keep.push_back(!drop);
         result.offset.push_back(drop ? 0 : range.lo);
         if (drop) {
@@ -313,7 +315,7 @@ Expr normalize(const Expr& expr) {
         for (const Tensor* tensor : definitions_of(current)) {
             bool is_output = std::find(current.outputs.begin(), current.outputs.end(), tensor) !=
                              current.outputs.end();
-            if (is_output || tensor->pinned || is_empty(tensor)) continue;
+            if (is_output || is_empty(tensor)) continue;
             Reshaping shape = reshaping_of(current, tensor);
             if (!shape.changes) continue;
             current = simplify_bodies(reshape(current, tensor, shape));

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "base/parallel.h"
 #include "expr/canonical.h"
 #include "expr/identity.h"
+#include "expr/visit.h"
 
 namespace ollie::optimize {
 namespace {
@@ -24,10 +26,22 @@ const Solution& solution_of(const Solutions& solutions, const search::Candidate*
     CHECK(false, "a selected candidate belongs to no solution");
 }
 
-Proof proof_of(const Expr& problem, const search::Candidate& candidate) {
-    if (candidate.trail.empty() && key(problem) == key(candidate.expr))
+/// One proof, in arenas of its own.
+struct Task {
+    Task(const Expr& original, const search::Candidate& derived)
+        : candidate(&derived),
+          problem(copy_to(std::make_shared<Arena>(), original)),
+          expr(copy_to(std::make_shared<Arena>(), derived.expr)) {}
+
+    const search::Candidate* candidate;
+    Expr problem, expr;
+    Proof proof;
+};
+
+Proof proof_of(const Task& task) {
+    if (task.candidate->trail.empty() && key(task.problem) == key(task.expr))
         return {true, "equal: the expression itself"};
-    IdentityReport report = test_identity(problem, candidate.expr);
+    IdentityReport report = test_identity(task.problem, task.expr);
     if (report.verdict == Verdict::Equal)
         return {true, fmt::format("equal: {} draws, {} points", report.draws, report.points)};
     return {false,
@@ -45,16 +59,20 @@ std::string rules_of(const search::Candidate& candidate) {
 
 std::vector<std::string> prove(const std::vector<const Fragment*>& selected, Solutions& solutions,
                                Proofs& proofs) {
+    std::vector<Task> tasks;
+    for (const Fragment* fragment : selected)
+        if (proofs.try_emplace(fragment->candidate).second)
+            tasks.emplace_back(solution_of(solutions, fragment->candidate).problem,
+                               *fragment->candidate);
+    parallel_for(static_cast<int64_t>(tasks.size()),
+                 [&](int64_t i) { tasks[i].proof = proof_of(tasks[i]); });
     std::vector<std::string> refusals;
-    for (const Fragment* fragment : selected) {
-        const search::Candidate* candidate = fragment->candidate;
-        auto [found, is_new] = proofs.try_emplace(candidate);
-        if (!is_new) continue;
-        found->second = proof_of(solution_of(solutions, candidate).problem, *candidate);
-        if (found->second.equal) continue;
+    for (const Task& task : tasks) {
+        proofs[task.candidate] = task.proof;
+        if (task.proof.equal) continue;
         refusals.push_back(fmt::format("derived by {}, refused by the identity test: {}",
-                                       rules_of(*candidate), found->second.text));
-        refuse(solutions, candidate, refusals.back());
+                                       rules_of(*task.candidate), task.proof.text));
+        refuse(solutions, task.candidate, refusals.back());
     }
     return refusals;
 }

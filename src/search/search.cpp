@@ -109,7 +109,7 @@ private:
     }
 
     void expand(const State& state) {
-        if (state.depth >= options_.depth) return;
+        if (state.depth >= options_.depth || is_empty(state.expr)) return;
         for (const derive::Rule* rule : rules_of(options_)) {
             if (rule->depth_cost == 0) continue;
             for (const derive::Site& site : rule->sites(state.expr)) {
@@ -142,7 +142,7 @@ private:
         if (result_.candidates.size() <= most) return;
         sort(result_.candidates);
         std::map<std::string, size_t> kinds;
-        size_t each = std::max(candidates_per_kind, static_cast<size_t>(options_.candidates) / 4);
+        size_t each = std::max(candidates_per_kind, static_cast<size_t>(options_.candidates) / 8);
         std::erase_if(result_.candidates, [&](const Candidate& candidate) {
             return ++kinds[kind_of(candidate)] > each;
         });

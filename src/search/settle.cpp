@@ -1,5 +1,7 @@
 #include "search/settle.h"
 
+#include <algorithm>
+
 #include "expr/print.h"
 #include "expr/simplify.h"
 
@@ -23,6 +25,11 @@ std::optional<Expr> eager_step(const Expr& expr, const Options& options,
 }
 
 }  // namespace
+
+bool is_empty(const Expr& expr) {
+    return std::all_of(expr.outputs.begin(), expr.outputs.end(),
+                       [](const Tensor* output) { return element_count(output->shape()) == 0; });
+}
 
 std::vector<const derive::Rule*> rules_of(const Options& options) {
     std::vector<const derive::Rule*> rules = derive::catalogue();
@@ -51,6 +58,7 @@ OrRefusal<Expr> step(const derive::Rule& rule, const Expr& expr, const derive::S
 Expr settle(const Expr& expr, const Options& options, std::vector<program::TrailStep>& trail,
             Report& report) {
     Expr current = normalize(expr);
+    if (is_empty(current)) return current;
     for (int i = 0; i < eager_limit; ++i) {
         auto next = eager_step(current, options, trail, report);
         if (!next) return current;

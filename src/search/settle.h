@@ -5,6 +5,9 @@
 
 namespace ollie::search {
 
+/// No output has an element: there is nothing to derive.
+bool is_empty(const expr::Expr&);
+
 /// Normalizes and applies the rules of depth cost 0 until none has a site; appends what was applied
 /// to the trail and counts hits and refusals.
 expr::Expr settle(const expr::Expr&, const Options&, std::vector<program::TrailStep>& trail,

@@ -182,6 +182,24 @@ TEST(Kernel, TransformsByConstantMatrices) {
     }
 }
 
+TEST(Kernel, TransformAlone) {
+    for (int columns : {15, 17, 20}) {
+        Expr points = expr::parse(
+            fmt::format("input A: f32[1, 40, 14, 14]\n"
+                        "output V: f32[c:40, h:4, u:{}, p:6] = sum[j:6] "
+                        "number({{-36, 0, 97, 0, -36, 0, 0, 18, 27, -8, -12, 0, 0, -18, 27, 8, "
+                        "-12, 0, 0, 12, 8, "
+                        "-27, -18, 0, 0, -12, 8, 27, -18, 0, 0, 36, 0, -97, 0, 36}}[6 * p + j]) * "
+                        "A[0, c, 4 * h + j - 1, u | 0]\n",
+                        columns));
+        for (const Layout& layout : {Layout{{0, 1, 2, 3}}, Layout{{3, 1, 2, 0}},
+                                     Layout{{1, 2, 3, 0}}, Layout{{2, 3, 1, 0}}}) {
+            check(points, {layout});
+            check(points, {layout}, true);
+        }
+    }
+}
+
 TEST(Kernel, TransformReadByAnotherSum) {
     check(
         expr::parse("input A: f32[18, 12]\nweight K: f32[12, 5]\n"

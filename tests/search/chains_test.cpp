@@ -179,6 +179,16 @@ TEST(Chains, DilatedConvolutionBecomesPlainOverResidues) {
     EXPECT_TRUE(found);
 }
 
+TEST(Chains, NothingIsDerivedOfNothing) {
+    const char* text =
+        "input A: f32[0, 3, 9, 9]\nweight K: f32[4, 3, 3, 3]\n"
+        "output Y: f32[n:0, f:4, h:9, w:9] = "
+        "sum[c:3, r:3, s:3] A[n, c, h + r - 1, w + s - 1 | 0] * K[f, c, r, s]\n";
+    Result result = search(expr::parse(text), options_with({}));
+    EXPECT_EQ(result.report.states, 1);
+    EXPECT_FALSE(result.candidates.empty());
+}
+
 TEST(Chains, NormalizationIsFolded) {
     const char* text =
         "input A: f32[1, 4, 6, 6]\nweight K: f32[5, 4, 3, 3]\nweight mean: f32[5]\n"

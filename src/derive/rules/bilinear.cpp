@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <tuple>
 
 #include "derive/rule.h"
 #include "derive/scope.h"
@@ -76,7 +77,7 @@ int64_t tiles(int64_t extent, int64_t tile) { return (extent + tile - 1) / tile;
 std::vector<Site> sites(const Expr& expr) {
     std::vector<Site> found;
     for (const Tensor* definition : definitions_of(expr)) {
-        if (is_weight_only(definition)) continue;
+        if (is_weight_only(definition) || element_count(definition->shape()) == 0) continue;
         std::vector<Scalar> reductions = reductions_of(definition->body, Monoid::Sum);
         for (size_t which = 0; which < reductions.size(); ++which) {
             auto chosen = first_correlation(definition, reductions[which]);
@@ -150,13 +151,14 @@ private:
                 axes.push_back(t);
                 inside.push_back(window(index, t, j));
                 at.push_back(index_of(tile_.iterator));
-                tensor = relaxed(tensor, i, interval_of(inside.back(), Ranges({t, j})));
+                std::tie(tensor, inside.back()) = relaxed(tensor, i, inside.back(), Ranges({t, j}));
             } else if (is_constant(index)) {
                 inside.push_back(index);
             } else {
-                axes.push_back(position(index));
-                inside.push_back(index_of(axes.back().iterator));
-                at.push_back(index);
+                Interval all = interval_of(index, ranges_);
+                axes.push_back(position(index, all));
+                inside.push_back(index_of(axes.back().iterator) + all.lo);
+                at.push_back(index - all.lo);
             }
         }
         axes.push_back(p);
@@ -172,17 +174,21 @@ private:
         return with_guarded_reads(arena_.read(points, at), ranges_);
     }
 
-    /// A transform over all that the last tile reaches too, so that it is read inside; what that
-    /// adds is for results that nobody reads.
-    const Tensor* relaxed(const Tensor* tensor, size_t position, Interval reached) const {
+    /// A transform over all that the last tile reaches too, so that it is read inside, and where to
+    /// read it; what that adds is for results that nobody reads.
+    std::pair<const Tensor*, Index> relaxed(const Tensor* tensor, size_t position, Index index,
+                                            const Ranges& tile) const {
         if (!tensor->is_definition() || !is_transform(tensor->body) || chosen_.data->has_outside)
-            return tensor;
+            return {tensor, index};
         std::vector<Axis> axes = tensor->axes;
-        axes[position].lo = std::min(axes[position].lo, reached.lo);
-        axes[position].hi = std::max(axes[position].hi, reached.hi + 1);
+        Axis& axis = axes[position];
+        Interval reached = interval_of(index, tile);
+        int64_t lo = std::min(axis.lo, reached.lo);
+        Scalar body = substitute(tensor->body, {{axis.iterator, index_of(axis.iterator) + lo}});
+        axis = {axis.iterator, 0, std::max(axis.hi, reached.hi + 1) - lo};
         Ranges ranges = scope_of(tensor);
-        ranges.add({axes[position]});
-        return with_body(tensor, axes, with_guarded_reads(tensor->body, ranges));
+        ranges.add({axis});
+        return {with_body(tensor, axes, with_guarded_reads(body, ranges)), index - lo};
     }
 
     /// The index at h = m * t + j, r = 0, counted from where the window begins.
@@ -193,11 +199,11 @@ private:
             index, {{h_.iterator, h}, {chosen_.tap.iterator, arena_.constant(chosen_.tap.lo)}});
     }
 
-    /// All that the index takes, so that what is read of the points is inside.
-    Axis position(Index index) const {
-        Interval all = interval_of(index, ranges_);
+    /// An axis for all that the index takes, counted from the least: what is read of the points is
+    /// inside.
+    Axis position(Index index, Interval all) const {
         auto iterator = as_iterator(index);
-        return {arena_.iterator(iterator ? (*iterator)->name : "u"), all.lo, all.hi + 1};
+        return {arena_.iterator(iterator ? (*iterator)->name : "u"), 0, all.hi - all.lo + 1};
     }
 
     /// sum[r] G[p, r] / D[p] * weights, r backwards where the data are read at h - r.

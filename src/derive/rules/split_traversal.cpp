@@ -29,7 +29,8 @@ public:
 
     std::vector<Split> splits() {
         for (Scalar read : reads_of(definition_->body))
-            for (Index index : read->indices) visit(index);
+            if (!is_read_of_tiles(read))
+                for (Index index : read->indices) visit(index);
         for_each_scalar(definition_->body, [&](Scalar s) {
             if (s->kind == ScalarKind::Select) visit(s->predicate);
         });
@@ -37,6 +38,11 @@ public:
     }
 
 private:
+    /// Tiles of a transform are put together where they are read: nothing is gained earlier.
+    static bool is_read_of_tiles(Scalar read) {
+        return read->tensor->is_definition() && is_transform(read->tensor->body);
+    }
+
     void visit(Predicate p) {
         if (p->index) visit(p->index);
         for (Predicate operand : p->operands) visit(operand);
