@@ -41,6 +41,22 @@ TEST(Matmul, EveryChoiceIsTheMeaning) {
     }
 }
 
+/// With more threads than blocks of the result, among which the library shares sums out.
+TEST(Matmul, LongSums) {
+    for (const char* first : {"ik", "ki", "bik", "bki"}) {
+        SCOPED_TRACE(first);
+        bool is_batched = first[0] == 'b';
+        Contraction c{is_batched ? "bij" : "ij",
+                      first,
+                      is_batched ? "bkj" : "kj",
+                      {{'i', 16}, {'j', 17}, {'k', 2048}}};
+        if (is_batched) c.extents['b'] = 2;
+        ProductMaker maker;
+        Scalar value = maker.product(c);
+        EXPECT_GT(check_choices(*find("onednn_matmul"), maker.define(value), 8).choices, 0u);
+    }
+}
+
 TEST(Matmul, StridedViews) {
     expr::Arena arena;
     Axis i{arena.iterator("i"), 0, 5}, j{arena.iterator("j"), 0, 16}, k{arena.iterator("k"), 0, 6};

@@ -40,8 +40,7 @@ TEST(Sweep, Softmax) {
             for (int64_t& extent : extents) extent = random.pick(sizes.extents);
         while (element_count(extents) > 500'000);
         expr::Expr problem = softmax(letters, extents, random.one_in(2), false);
-        tally.add(
-            check_choices(*find("onednn_softmax"), problem.outputs[0], seed % 16 == 0 ? 2 : 1));
+        tally.add(check_choices(*find("onednn_softmax"), problem.outputs[0], threads_for(seed)));
     }
     tally.print();
     EXPECT_EQ(tally.accepted, tally.problems);
